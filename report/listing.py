@@ -165,7 +165,7 @@ class SourceGroup:
 def list_groups(rows: Sequence[ClaimRow]) -> list[SourceGroup]:
     """Return the claims of each user file, then those of each source, in reading order."""
     own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
-    by_file = [_list_file(file, [row for row in rows if row.own_file == file]) for file in own]
+    by_file = [_build_file_group(file, [row for row in rows if row.own_file == file]) for file in own]
     sources = sorted(all_sources().values(), key=lambda source: source.reading)
     by_source = [
         _list_source(s, [row for row in rows if row.own_file is None and row.claim.source == s.key]) for s in sources
@@ -178,6 +178,6 @@ def _list_source(source: Source, rows: Sequence[ClaimRow]) -> SourceGroup:
     return SourceGroup(source.key, heading, f"{source.authors} ({source.year})", rows, source)
 
 
-def _list_file(file: str, rows: Sequence[ClaimRow]) -> SourceGroup:
+def _build_file_group(file: str, rows: Sequence[ClaimRow]) -> SourceGroup:
     heading = Markup("Your claims in <code>{}</code>").format(file)
     return SourceGroup(f"claims-of-{Path(file).stem}", heading, Path(file).name, rows, None)

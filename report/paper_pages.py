@@ -53,25 +53,25 @@ def _build_page(page: Page, source: Source) -> PaperPage:
         f"{page.name}.html",
         [find(claim) for claim in page.claims],
         [draw_chart(chart, chart.name) for chart in page.charts],
-        [(asked.heading, _list_answers(asked)) for asked in page.coverage],
+        [(coverage.heading, _list_answers(coverage)) for coverage in page.coverage],
     )
 
 
-def _list_answers(asked: Coverage) -> dict[str, str]:
-    claim = find(asked.claim)
+def _list_answers(coverage: Coverage) -> dict[str, str]:
+    claim = find(coverage.claim)
     return {
-        name: " ".join(_write_answer(claim, run, words, asked) for words, run in changed.items())
-        for name, changed in asked.runs.items()
+        name: " ".join(_write_answer(claim, run, words, coverage) for words, run in changed.items())
+        for name, changed in coverage.runs.items()
     }
 
 
-def _write_answer(claim: Claim, run: Run, words: str, asked: Coverage) -> str:
+def _write_answer(claim: Claim, run: Run, words: str, coverage: Coverage) -> str:
     """Return whether a claim covers a run, and its bound there."""
     found = check(claim, run)
     if found.worst is None:
         return f"{words} it does not apply, because of {found.reason}."
-    remark = f": {asked.remark}" if asked.remark else ""
+    remark = f": {coverage.remark}" if coverage.remark else ""
     return (
-        f"{words} it promises at most {format_decimal(found.worst.rhs)} for {asked.measured}, where the exact value is "
-        f"{format_decimal(found.worst.lhs)}{remark}."
+        f"{words} it promises at most {format_decimal(found.worst.rhs)} for {coverage.measured}, "
+        f"where the exact value is {format_decimal(found.worst.lhs)}{remark}."
     )

@@ -193,8 +193,8 @@ def _list_rows(family: str, count: int) -> Iterator[FamilyRow]:
         found = [member[claim.id] for member in members if claim.id in member]
         known = [comparison for comparison in found if comparison.exact.error > _ZERO * comparison.error_at_choice]
         if known:
-            steps = _spread([comparison.ratio for comparison in known])
-            yield FamilyRow(family, claim.id, len(known), steps, _spread([c.error_ratio for c in known]))
+            steps = _summarise_values([comparison.ratio for comparison in known])
+            yield FamilyRow(family, claim.id, len(known), steps, _summarise_values([c.error_ratio for c in known]))
 
 
 def _compare_member(family: str, number: int) -> dict[str, StepSizeComparison]:
@@ -204,7 +204,7 @@ def _compare_member(family: str, number: int) -> dict[str, StepSizeComparison]:
         return {}
 
 
-def _spread(values: Sequence[float]) -> tuple[float, float, float]:
+def _summarise_values(values: Sequence[float]) -> tuple[float, float, float]:
     return min(values), float(np.median(values)), max(values)
 
 

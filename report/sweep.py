@@ -101,7 +101,7 @@ def make_sweep_page(file: Path) -> SweepPage:
 
 
 def _build_recorded_error(results: Results, name: str) -> RecordedError:
-    found = results.smallest(name)
+    found = results.find_smallest(name)
     if found is None:
         return RecordedError(name, 0, "", "", "", [])
     smallest, row, runs = found
@@ -112,7 +112,7 @@ def _build_recorded_error(results: Results, name: str) -> RecordedError:
 
 def _draw_errors(results: Results, name: str) -> list[Figure]:
     """Draw the error over each key with several values, step sizes first."""
-    rows = results.error_rows(name)
+    rows = results.list_error_rows(name)
     keys = sorted(results.kinds, key=lambda key: not key.endswith("step_size"))
     found = []
     for key in keys:

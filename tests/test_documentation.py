@@ -23,7 +23,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import prove
 from verify.check import check
 from verify.grade.latex_answer import read_latex
-from verify.sweeps import conduct, read_results, read_spec
+from verify.sweeps import read_results, read_spec, run_sweep
 
 DOCS = Path(__file__).parent.parent / "docs"
 MADE = {f"reference/{name}.md" for name in ("commands", "run-file", "algorithms", "quantities", "assumptions", "json")}
@@ -89,7 +89,7 @@ def test_the_sweep_runs(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(block("how-to/claims.md", "python", "# mine.py"))
     sweep = block("how-to/sweeps.md", "toml", "# sweep.toml")
     (tmp_path / "sweep.toml").write_text(sweep.replace("count = 20", "count = 4"))
-    conduct(read_spec(tmp_path / "sweep.toml"), tmp_path / "sweep.parquet")
+    run_sweep(read_spec(tmp_path / "sweep.toml"), tmp_path / "sweep.parquet")
     results = read_results(tmp_path / "sweep.parquet")
     assert len(results.rows) == 2 * 3 * 4 * len(results.claims)
     assert {"renard2022:thm-2.1", "fraboni2022:thm-1", "mine.py:drift"} < results.claims.keys()

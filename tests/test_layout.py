@@ -60,7 +60,7 @@ NOTATION = {"admitted", "expressions", "forms", "notation", "numbers", "quadrati
 """Modules of the kernel that process SymPy expressions; the others use symbols, numbers and forms only."""
 
 
-def test_where_the_kernel_reads_notation() -> None:
+def test_modules_of_the_kernel_that_read_notation() -> None:
     kernel = {name.split(".")[-1]: path for name, path in modules().items() if name.startswith("fedtheory.kernel.")}
     assert {name for name, path in kernel.items() if "import sympy" in path.read_text(encoding="utf-8")} == NOTATION
 
@@ -84,7 +84,7 @@ def test_floors_do_not_look_up(number: int) -> None:
             assert not {found.partition(".")[0] for found in imports(name, hints=True)} & above, name
 
 
-def test_nobody_imports_a_paper_by_name() -> None:
+def test_papers_are_not_imported_by_name() -> None:
     """Contents of papers are discovered, so that no module imports a paper by name."""
     outside = [name for name in modules() if _chapter(name) != "sources"]
     named = {name: {f for f in imports(name, hints=True) if f.startswith("fedtheory.sources.")} for name in outside}

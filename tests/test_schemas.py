@@ -137,7 +137,7 @@ def test_stored_counterexamples_are_valid() -> None:
     "keys",
     [{"speed": 1}, {"rounds": 0}, {"participation": {"kind": "half"}}, {"clock": {"policy": "later"}}],
 )
-def test_what_is_refused_is_invalid(keys: dict[str, Any]) -> None:
+def test_refused_run_files_are_invalid(keys: dict[str, Any]) -> None:
     """The schema and the reader reject the same mistakes."""
     run = {"problem": QUADRATIC, "algorithm": STEP | keys}
     assert not RUN_FILE.is_valid(run)

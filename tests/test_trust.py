@@ -61,7 +61,7 @@ WORKED_OUT = {"cancel", "coeff", "collect", "diff", "doit", "equals", "evalf", "
 WORKED_OUT |= {"limit", "nsimplify", "series", "simplify", "solve", "subs", "summation", "trigsimp"}
 
 
-def test_what_is_asked_of_sympy() -> None:
+def test_functions_of_sympy_that_the_kernel_uses() -> None:
     """SymPy is used for notation only; the kernel computes with quotients of polynomials."""
     for name in proved():
         tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def test_what_is_asked_of_sympy() -> None:
         assert not {one.rpartition(".")[2] for one in called if "." in one and one != "polynomial.factor"} & WORKED_OUT
 
 
-def test_what_it_is_compared_with_exists() -> None:
+def test_named_tests_exist() -> None:
     """Every test that the page names exists."""
     named = set(re.findall(r"`(test_[\w*]+)`", PAGE.read_text(encoding="utf-8")))
     assert named
@@ -94,7 +94,7 @@ def test_every_lemma_about_runs_is_on_the_list() -> None:
     assert [name for name in own if f"`{name}`" not in listed] == []
 
 
-def test_what_is_only_supported_has_a_reason() -> None:
+def test_supported_claims_have_a_reason() -> None:
     """Exactly the supported claims of papers without proof have a reason on the page."""
     section = PAGE.read_text(encoding="utf-8").partition("### Supported, and not proved")[2].partition("###")[0]
     rows = re.findall(r"^\| (`.+`) \| (.+) \|$", section, re.M)

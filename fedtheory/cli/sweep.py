@@ -39,14 +39,14 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Check claims on a grid or a random family of runs; after an interruption, the same command resumes."""
-    from verify.sweeps import GOES_ON, conduct, read_results, read_spec
+    from verify.sweeps import GOES_ON, read_results, read_spec, run_sweep
 
     begin = perf_counter()
     spec = read_spec(spec_file)
     table = Path(spec_file).with_suffix(".parquet") if output is None else Path(output)
     try:
         with progress("runs") as report:
-            stored = conduct(spec, table, jobs=jobs, dask=dask, restart=restart, on_progress=report)
+            stored = run_sweep(spec, table, jobs=jobs, dask=dask, restart=restart, on_progress=report)
     except KeyboardInterrupt:
         raise Interrupted(GOES_ON) from None
     results = read_results(table)
@@ -83,9 +83,9 @@ def encode_sweep(
 
 def _find_smallest(results: Results, error: str) -> dict[str, Any]:
     """Find the row with the smallest recorded error."""
-    value, row, runs = results.smallest(error) or (None, None, 0)
+    value, row, runs = results.find_smallest(error) or (None, None, 0)
     at = None if row is None else results.design.values(row)
-    margin = None if row is None else results.margin(error, row)
+    margin = None if row is None else results.find_margin(error, row)
     return {"error": error, "runs": runs, "smallest": value, "margin": margin, "row": row, "at": at}
 
 
@@ -114,7 +114,9 @@ def _print_best(results: Results, error: str) -> None:
     if found["at"] is None:
         print_lines(f"[bold]{error}[/bold] has no value on any run: all diverge, or are none")
         return
-    known = sorted((row for row in results.error_rows(error) if row[error] is not None), key=lambda row: row[error])
+    known = sorted(
+        (row for row in results.list_error_rows(error) if row[error] is not None), key=lambda row: row[error]
+    )
     keys = list(results.kinds)
     columns = [key.rpartition(".")[2] for key in keys]
     rows = [
@@ -140,13 +142,13 @@ def _print_reasons(results: Results, summaries: list[Summary]) -> list[str]:
     """Return lines with the most frequent reasons why runs are invalid, and why claims apply to no run."""
     lines = []
     for verdict in ("invalid", "failed"):
-        usual = results.usual_reason(verdict)
+        usual = results.find_usual_reason(verdict)
         if usual is not None:
             lines.append(f"{verdict}, as in row {usual[1]}: {usual[0]}")
     never: dict[str, list[str]] = {}
     for summary in summaries:
         applies = summary.verdicts.keys() - {"not applicable", "invalid"}
-        usual = None if applies else results.usual_reason("not applicable", summary.claim)
+        usual = None if applies else results.find_usual_reason("not applicable", summary.claim)
         if usual is not None:
             never.setdefault(usual[0], []).append(summary.claim)
     return lines + [f"applies to no run: {', '.join(claims)}: {reason}" for reason, claims in never.items()]

@@ -159,7 +159,7 @@ class Round:
     def _bound_mixing(self, inside: Expr) -> Expr:
         """Return rho^2 mean|v_i - vbar|^2 - mean|w_i - wbar|^2 for w = W v, with equal weights."""
         rho = symbols_of(self.claim)(q.mixing_contraction)
-        return rho**2 * _spread(inside) - _spread(HEARD)
+        return rho**2 * _measure_spread(inside) - _measure_spread(HEARD)
 
     def add_gossip_identity(self) -> Round:
         """The round with the inequality of gossip, if neighbours exchange one vector and all weights are equal."""
@@ -225,7 +225,7 @@ class Round:
         return self.algorithm.steps_are_rounds or (symbol.has(q.local_steps) and follows(single, self.claim))
 
 
-def _spread(of: Expr) -> Expr:
+def _measure_spread(of: Expr) -> Expr:
     """Return mean|v_i - vbar|^2."""
     return Average(norm_sq(of - Average(of)))
 

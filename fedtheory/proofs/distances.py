@@ -103,7 +103,7 @@ PAIR = Measure(
 )
 
 
-def _spread(claim: Claim, iterate: q.Quantity, centre: q.Quantity) -> Expr:
+def _measure_spread(claim: Claim, iterate: q.Quantity, centre: q.Quantity) -> Expr:
     """Return the client average of the squared distances of the iterates to the centre."""
     symbol = symbols_of(claim)
     return Average(norm_sq(symbol(iterate) - symbol(centre)))
@@ -125,8 +125,8 @@ def _identify_iterates(claim: Claim, context: Context) -> Context:
 def _build_average_measure(centre: q.Quantity, next_centre: q.Quantity) -> Measure:
     """Return the client average of the squared distance from a model, before and after a step."""
     return Measure(
-        before=lambda claim: _spread(claim, q.local_iterate, centre),
-        after=lambda claim: _spread(claim, q.next_local_iterate, next_centre),
+        before=lambda claim: _measure_spread(claim, q.local_iterate, centre),
+        after=lambda claim: _measure_spread(claim, q.next_local_iterate, next_centre),
         context=_build_whole_context,
         together=_identify_iterates,
         largest_drift=None,

@@ -115,7 +115,7 @@ def test_importing_the_package_imports_no_floor_above() -> None:
 
 
 @pytest.mark.long
-def test_what_falsify_finds_is_a_violation() -> None:
+def test_a_found_run_violates_the_claim() -> None:
     """The found run violates the claim in `check`, with the same two sides in rationals."""
     found = ft.falsify(FALSE, budget=8)
     assert found.verdict == "refuted"

@@ -138,7 +138,7 @@ def test_mistakes_in_frames(change: Callable[[Any], Any], message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_no_run() -> None:
+def test_objects_without_an_algorithm_are_refused() -> None:
     """A problem without an algorithm, or a frame, is no run; the message says how to build one."""
     for given in (ft.problem_from(X, Y, client=CLIENT), table(), None):
         for command in (ft.plan, ft.simulate):
@@ -146,7 +146,7 @@ def test_what_is_no_run() -> None:
                 command(given)
 
 
-def test_what_loaders_return() -> None:
+def test_objects_of_loaders_provide_the_outputs() -> None:
     """An object with data and target, as loaders return it, provides the outputs."""
     problem = ft.problem_from(SimpleNamespace(data=X, target=Y), client=CLIENT)
     assert problem.value(np.ones(2)) == pytest.approx(value(np.ones(2)), rel=1e-12)

@@ -28,7 +28,7 @@ def test_every_assumption_is_listed_once_where_it_is_defined() -> None:
     assert ("participation", "uniform_sampling") in written
 
 
-def test_what_claims_assume_is_listed() -> None:
+def test_shared_assumptions_are_listed() -> None:
     """The list has all assumptions that several claims share by name; parametrised families are created on demand."""
     listed = {entry.assumption.name for entry in list_assumptions()}
     used = {one.name for claim in all_claims().values() for one in claim.assumptions}

@@ -138,7 +138,7 @@ def test_diverging_run_in_rationals(check: Checked) -> None:
 
 
 @pytest.mark.parametrize(("name", "holds"), list(TIES.items()))
-def test_near_ties_are_settled_in_rationals(name: str, holds: bool, check: Checked) -> None:
+def test_near_ties_are_decided_in_rationals(name: str, holds: bool, check: Checked) -> None:
     """Exact arithmetic decides near ties, and the answer says so."""
     document = check(name, TENTH)
     assert (document["applicable"], document["holds"]) == (True, holds)

@@ -74,7 +74,7 @@ def test_clients_that_agree_differ_by_nothing(command, tmp_path: Path) -> None:
     assert "shares" not in document["run"]["problem"]
 
 
-def test_what_is_said_of_odd_files(command, data_folder: Path, tmp_path: Path) -> None:
+def test_notes_on_unusual_files(command, data_folder: Path, tmp_path: Path) -> None:
     """Notes mention rows without clients, constant columns, and flat directions."""
     notes = command("data", data_folder / "no_client.npz", "--json").document["notes"]
     assert any("no column assigns rows to clients" in note for note in notes)

@@ -26,7 +26,7 @@ def test_one_thread_unless_the_environment_says_how_many(monkeypatch) -> None:
 
 
 @pytest.mark.long
-def test_what_was_said_arrives() -> None:
+def test_all_output_arrives_in_a_pipe() -> None:
     """All output arrives in a pipe, although the process ends without clean-up."""
     done = subprocess.run([*COMMAND, "claims", "--json"], capture_output=True, text=True, check=True)
     assert len(json.loads(done.stdout)) > 500

@@ -123,7 +123,7 @@ def test_ties_in_enclosures(command, write_run) -> None:
     assert "equal, or closer than enclosures of 1032 bits can tell" in document["reason"]
 
 
-def test_violations_in_floats_are_settled_in_enclosures(command, write_run) -> None:
+def test_violations_in_floats_are_confirmed_in_enclosures(command, write_run) -> None:
     """A violation in floats is confirmed by disjoint enclosures."""
     path = write_run(LOG_COSH, base=HUBER)
     document = command("check", "renard2022:property-2.4", path, "--json").document
@@ -207,7 +207,7 @@ def test_mistakes(command, write_run, name: str) -> None:
     assert words in complaint
 
 
-def test_what_cannot_be_enumerated(command, write_run) -> None:
+def test_refused_enumerations_name_the_reason(command, write_run) -> None:
     """Too many outcomes, sampled participants and other clocks give one line with the reason."""
     for changes, words in (
         ({"algorithm.rounds": "4"}, "2^16 outcomes, more than the 2^14 that are enumerated"),

@@ -69,7 +69,7 @@ def test_the_algorithm_is_read_beside_a_broken_problem(command, written) -> None
     assert "lr is called local_step_size here" in line
 
 
-def test_what_follows_from_a_mistake_is_not_another_one(command, written) -> None:
+def test_consequences_of_a_mistake_are_not_reported(command, written) -> None:
     """A concentration needs a split, so that for a misspelt split only the split is named."""
     keys = 'problem.clients = 2\nproblem.split = "dirichlett"\nproblem.concentration = 1\n'
     run = 'problem.kind = "least-squares"\nproblem.data = "mine.csv"\n'
@@ -121,7 +121,7 @@ def test_names_are_looked_up_among_known_keys() -> None:
 
 
 @pytest.mark.parametrize("kind", ["least-squares", "huber", "logistic"])
-def test_nothing_is_missing_because_of_another_mistake(command, written, kind: str) -> None:
+def test_an_unknown_column_does_not_make_data_missing(command, written, kind: str) -> None:
     """A client column that does not exist is one error; the data are not reported as missing."""
     text = f'[problem]\nkind = "{kind}"\ndata = "mine.csv"\ntarget = "price"\nclient = "clinic"\n'
     line = command("simulate", written(text + "[algorithm]\nlocal_step_size = 0.1\nrounds = 'x'\n")).complaint()

@@ -67,7 +67,7 @@ def test_a_bound_on_an_own_quantity_is_proved(command: Command, mine: Path, name
 
 
 @pytest.mark.parametrize("name", ["farther", "late"])
-def test_what_is_false_or_not_known_is_not_proved(command: Command, mine: Path, name: str) -> None:
+def test_false_or_unknown_claims_are_not_proved(command: Command, mine: Path, name: str) -> None:
     outcome = command("prove", f"{mine}:{name}", "--json")
     assert outcome.document["verdict"] == "no certificate"
 

@@ -191,7 +191,7 @@ def test_advice_comes_from_what_applies(command, write_run) -> None:
     assert by_id[document["answer"]["bound"]["id"]]["best_step_size"] > 0
 
 
-def test_where_nothing_applies(command, write_run) -> None:
+def test_the_largest_admissible_step_size_is_named(command, write_run) -> None:
     """The largest step size at which a bound would apply is named, with the condition and its numbers."""
     path = write_run({"algorithm.local_step_size": '"3/5"'})
     arguments = ("plan", path, "--claim", THEOREM)
@@ -289,7 +289,7 @@ def test_map(command, write_run, tmp_path: Path) -> None:
         (("-o", "nowhere/plan.html"), "nowhere/plan.html: --output: cannot be written: there is no directory nowhere"),
     ],
 )
-def test_what_cannot_be_written_is_reported_before_the_work(
+def test_a_missing_output_folder_is_reported_before_the_work(
     command, write_run, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], complaint: str
 ) -> None:
     """The command refuses a missing output folder before it plans."""

@@ -46,7 +46,7 @@ def test_a_found_proof_is_a_document_with_what_it_rests_on(command: Command, min
     assert found["certificate"]["certificate"]["claim"] == "mine:loose"
 
 
-def test_what_is_supposed_is_printed(command: Command, mine: str) -> None:
+def test_supposed_assumptions_are_printed(command: Command, mine: str) -> None:
     """A proof under additional assumptions names them, and the line that states them."""
     out = command("prove", f"{mine}:loose").out
     assert "mine:loose: proved" in out.replace("  : ", ": ")
@@ -124,7 +124,7 @@ def test_a_bound_is_tightened(command: Command, tmp_path: Path) -> None:
     assert f"4 -> {term['proved']}" in command("prove", f"{file}:descent", "--tighten").out
 
 
-def test_what_is_not_proved_cannot_be_tightened(command: Command, tmp_path: Path) -> None:
+def test_an_unproved_claim_cannot_be_tightened(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "lemma.py"
     file.write_text(DESCENT)
     for target in (f"{file}:wrong", "renard2022:property-2.5"):

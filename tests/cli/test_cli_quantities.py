@@ -77,7 +77,7 @@ def test_names_of_the_contract() -> None:
     assert set(CONTRACT.split()) <= {entry.quantity.name for entry in vocabulary()}
 
 
-def test_what_claims_speak_of_is_in_the_vocabulary() -> None:
+def test_quantities_of_claims_are_in_the_vocabulary() -> None:
     """All quantities of claims are in the vocabulary, or derived from it."""
     known = {entry.quantity.name for entry in vocabulary()}
     families = ("gradient_growth_", "mean_")

@@ -26,7 +26,7 @@ def own(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("name", ["check", "prove", "show", "falsify", "verify"])
 @pytest.mark.long
-def test_what_is_supposed_is_said(command, write_run, own: str, name: str) -> None:
+def test_the_supposed_setting_is_printed(command, write_run, own: str, name: str) -> None:
     """The assumed setting is printed for people with the line that states it, and in JSON by names."""
     target = f"{own}:drift"
     options = {"falsify": ["--budget", "0.1"], "verify": ["--search", "0"], "prove": ["--no-search"]}
@@ -39,14 +39,14 @@ def test_what_is_supposed_is_said(command, write_run, own: str, name: str) -> No
     assert (found["assumed"], found["assumed_line"]) == (NAMES, LINE)
 
 
-def test_nothing_is_supposed_of_published_claims(command) -> None:
+def test_published_claims_have_no_supposed_setting(command) -> None:
     """No setting is assumed for published claims."""
     found = command("prove", "renard2022:lemma-2.3", "--json").document
     assert (found["assumed"], found["assumed_line"]) == ([], None)
     assert "no setting" not in command("prove", "renard2022:lemma-2.3").out
 
 
-def test_what_a_quantity_lifts_is_said(command, own: str) -> None:
+def test_defaults_lifted_by_a_quantity_are_printed(command, own: str) -> None:
     """A claim that counts participants concerns client sampling."""
     found = command("show", f"{own}:sampled", "--json").document
     assert found["assumed"] == ["uniform sampling", *NAMES[1:]]
@@ -104,7 +104,7 @@ nova = Claim(id="odd:nova-bias", lhs=q.small_step_bias, relation="==", rhs=0, as
 
 
 @pytest.mark.long
-def test_what_excludes_all_runs_is_named_with_their_number(command, tmp_path: Path) -> None:
+def test_a_quantity_that_excludes_all_runs_is_named(command, tmp_path: Path) -> None:
     """Both commands name a quantity that has no value on any run of the algorithm, with the number of runs."""
     (tmp_path / "mine.py").write_text(NOVA)
     target = f"{tmp_path / 'mine.py'}:nova"

@@ -78,7 +78,7 @@ def test_wrongly_supported(command, mine: Path) -> None:
     assert "1 with another verdict" in outcome.out
 
 
-def test_nothing_recorded(command, mine: Path) -> None:
+def test_claims_without_a_recorded_verdict(command, mine: Path) -> None:
     """Without a recorded verdict the exit code is always 0."""
     outcome = command("verify", f"{mine}:steps_are_huge", "--jobs", "1", "--json")
     assert outcome.code == 0

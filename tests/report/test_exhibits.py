@@ -132,7 +132,7 @@ def test_axes_legend_and_units_are_followed() -> None:
     assert at_ticks.count("<use") < plain.count("<use")
 
 
-def test_what_is_no_part_is_refused() -> None:
+def test_invalid_parts_are_refused() -> None:
     """An object that is no part is rejected with its type."""
     with pytest.raises(TypeError, match="expected a part of a chart, got str"):
         drawn("line")

@@ -43,7 +43,7 @@ DRAWN = (plain, powers, factors, equal, bare)
 
 @pytest.mark.parametrize("draw", DRAWN)
 @pytest.mark.parametrize("below", [False, True])
-def test_nothing_is_cut_off(draw: Callable[[Any], None], below: bool) -> None:
+def test_figures_are_complete(draw: Callable[[Any], None], below: bool) -> None:
     """Numbers, names and texts are on the canvas; a legend below the axes is below their name."""
     with open_canvas() as (canvas, axes):
         draw(axes)

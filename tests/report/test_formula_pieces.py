@@ -44,7 +44,7 @@ def test_short_statements_stay_whole() -> None:
 
 
 @pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)
-def test_nothing_gets_lost(claim) -> None:  # type: ignore[no-untyped-def]
+def test_pieces_make_up_the_statement(claim) -> None:  # type: ignore[no-untyped-def]
     """The pieces of a statement are the statement."""
     assert (
         "".join(piece for line in break_into_lines(claim.statement) for side in line for piece in side)

@@ -101,7 +101,7 @@ def test_arrows_lead_from_left_to_right() -> None:
     assert graph == draw_dependency_graph(nodes, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)])
 
 
-def test_what_a_search_needs_is_on_the_page(groups: list[SourceGroup]) -> None:
+def test_the_page_has_the_data_of_the_search(groups: list[SourceGroup]) -> None:
     """Each statement has a row with its verdict, kind, formula and symbol names in the file itself."""
     environment = load_templates(tuple((row.claim.id, row.file) for group in groups for row in group.rows))
     rows = [row for group in groups for row in group.rows]

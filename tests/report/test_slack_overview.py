@@ -48,7 +48,7 @@ def test_a_bound_of_one_term_and_one_that_is_attained() -> None:
     assert line.lowest == "0.817 of it"
 
 
-def test_where_a_bound_comes_from() -> None:
+def test_the_published_form_of_a_bound() -> None:
     """A correction refers to the published claim; a result of this project has no published form."""
     assert find_published_form(find("fraboni2022:eq-94.random-weights")) is find("fraboni2022:eq-94")
     assert find_published_form(find("liu2022:thm-3")) is find("liu2022:thm-3")

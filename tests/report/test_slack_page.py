@@ -33,7 +33,7 @@ def test_a_row_for_each_part() -> None:
     assert not section.whole.is_attained
 
 
-def test_what_is_attained_says_so() -> None:
+def test_attained_terms_are_marked() -> None:
     """An attained term is marked in the table and in words; others have their largest ratio."""
     found = make_slack_section(find(ATTAINED))
     assert found is not None

@@ -81,7 +81,7 @@ def test_rendered(page: step_size_page.PlanPage, monkeypatch: pytest.MonkeyPatch
     assert "$" not in re.sub(r"<svg.*?</svg>|<pre>.*?</pre>", "", text, flags=re.DOTALL)
 
 
-def test_what_belongs_to_the_whole() -> None:
+def test_pages_of_several_papers() -> None:
     """The page of plans belongs to several papers, a paper's own pages to all of its claims."""
     everything = [_untried(claim.id) for claim in all_claims().values()]
     kinds = Counter(
@@ -114,8 +114,8 @@ def test_map_names_the_terms_it_shows() -> None:
 
 def test_the_middle_of_a_spread_is_the_median() -> None:
     """The middle of a spread is the median, which one large ratio does not change."""
-    assert step_size_page._spread([9.0, 1.0, 2.0]) == (1.0, 2.0, 9.0)
-    assert step_size_page._spread([1.0, 2.0, 4.0, 100.0]) == (1.0, 3.0, 100.0)
+    assert step_size_page._summarise_values([9.0, 1.0, 2.0]) == (1.0, 2.0, 9.0)
+    assert step_size_page._summarise_values([1.0, 2.0, 4.0, 100.0]) == (1.0, 3.0, 100.0)
 
 
 def test_cases_are_named_by_data_split_and_batches() -> None:

@@ -18,7 +18,7 @@ from fedtheory.language.registry import find
 from report.site import write_sweep
 from report.sweep import make_sweep_page
 from verify.check import check
-from verify.sweeps import conduct, read_results, read_spec
+from verify.sweeps import read_results, read_spec, run_sweep
 
 pytestmark = pytest.mark.long
 
@@ -53,7 +53,7 @@ def test_errors_come_first(tmp_path: Path) -> None:
     text = SWEEP.partition("[problem]")[2].partition("[grid]")[0]
     grid = "[grid]\nalgorithm.local_steps = [1, 2]\nalgorithm.local_step_size = [0.01, 0.1, 0.4]\n"
     (tmp_path / "steps.toml").write_text(f'errors = ["final_suboptimality"]\n[problem]{text}{grid}')
-    conduct(read_spec(tmp_path / "steps.toml"), tmp_path / "steps.parquet")
+    run_sweep(read_spec(tmp_path / "steps.toml"), tmp_path / "steps.parquet")
     page = make_sweep_page(tmp_path / "steps.parquet")
     results = read_results(tmp_path / "steps.parquet")
     best = min(results.rows, key=lambda row: row["final_suboptimality"])
@@ -71,7 +71,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the table of a sweep."""
     folder = Path(tmp_path_factory.mktemp("sweep"))
     (folder / "steps.toml").write_text(SWEEP)
-    conduct(read_spec(folder / "steps.toml"), folder / "steps.parquet")
+    run_sweep(read_spec(folder / "steps.toml"), folder / "steps.parquet")
     return folder / "steps.parquet"
 
 

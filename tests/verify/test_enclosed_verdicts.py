@@ -84,7 +84,7 @@ def test_exact_zeros_are_decided() -> None:
     assert check(still, run()).holds is False
 
 
-def test_nothing_follows_from_an_open_condition() -> None:
+def test_open_conditions_give_no_violation() -> None:
     """A violation under a condition whose sides cannot be distinguished is no violation."""
     halved = Claim(id="t:half", lhs=last, rhs=last / 2, where=WHERE, conditions=[last <= first])
     assert check(Claim(id="t:half", lhs=last, rhs=last / 2, where=WHERE), run()).holds is False
@@ -123,7 +123,7 @@ def test_both_sides_are_enclosed() -> None:
     assert abs(float(worst.lhs.mid()) - floats.lhs) <= 1e-12
 
 
-def test_enclosures_settle_what_floats_find(tmp_path: Path) -> None:
+def test_enclosures_confirm_violations_in_floats(tmp_path: Path) -> None:
     """A violation in floats is confirmed in enclosures, and a tie stays open."""
     path = tmp_path / "run.toml"
     path.write_text(run_toml(run_table(run())))

@@ -71,7 +71,7 @@ def test_counterexamples_can_be_checked_by_hand(ledger: dict[str, Erratum]) -> N
     assert {name: reasons for name, reasons in found.items() if reasons} == BEYOND_PENCIL
 
 
-def test_what_is_too_large_for_pencil_and_paper_is_named(ledger: dict[str, Erratum]) -> None:
+def test_sizes_beyond_a_check_by_hand_are_named(ledger: dict[str, Erratum]) -> None:
     """The numbers of clients, dimensions, digits and sides that are too large are named."""
     run = dict(ledger["renard2022:lemma-2.2"].run)
     assert explain_size(run, PrintedSides("1/2", "[0.5 +/- 1e-9]", None)) == []

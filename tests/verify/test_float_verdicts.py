@@ -135,7 +135,7 @@ def test_edges_that_floats_cannot_see_are_left_open(nudge: fmpq) -> None:
     assert [condition.holds for condition in found.conditions] == [None if is_near else nudge < 0]
 
 
-def test_what_rounding_leaves_over_is_no_violation() -> None:
+def test_rounding_errors_are_no_violation() -> None:
     """A difference that is zero, and in floats the rest of a cancellation, is not larger than zero."""
     run = step_of_two_over_smoothness(fmpq(0))
     gap = Claim(

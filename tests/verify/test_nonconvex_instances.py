@@ -139,7 +139,7 @@ def test_problems_for_a_search() -> None:
     assert (shared == shared[0]).all()
 
 
-def test_bending_a_client_down() -> None:
+def test_negating_the_curvature_of_a_client() -> None:
     """[[1]], [[1]] becomes [[1]], [[-1/2]]; its stationary point stays, and Huber losses become Hampel's."""
     table = {"kind": "quadratic", "hessians": [[["1"]], [["1"]]], "linear": [["0"], ["2"]], "start": ["1"]}
     bent = negate_curvature(table, 1)

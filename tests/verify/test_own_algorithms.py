@@ -92,7 +92,7 @@ def test_a_missing_file_is_named() -> None:
         FAMILIES["no family"]
 
 
-def test_what_is_kept_depends_on_the_algorithms_file(folder: Path) -> None:
+def test_cached_results_depend_on_the_algorithms_file(folder: Path) -> None:
     before = digest_target("claims.py:halved")
     (folder / "own.py").write_text(ALGORITHM.replace("lookahead", "looking ahead"))
     digest_target.cache_clear()

@@ -113,7 +113,7 @@ def test_a_failure_is_raised_where_the_result_is_asked_for(jobs: int) -> None:
     assert list(run_in_order(divmod, [(7, 2), (9, 4)], jobs)) == [(3, 1), (2, 1)]
 
 
-def test_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
+def test_unawaited_tasks_are_not_done(tmp_path: Path) -> None:
     """Tasks whose results are not awaited are not done, except for those that had begun."""
     trace = tmp_path / "trace"
     trace.touch()

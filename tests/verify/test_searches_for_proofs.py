@@ -38,7 +38,7 @@ def _run(curvature: int) -> Run:
     return parse_run({"problem": problem, "algorithm": {"local_step_size": "1/8", "rounds": 2}}, RATIONAL)
 
 
-def test_nothing_is_supposed() -> None:
+def test_missing_convexity_is_not_supposed() -> None:
     """A claim that is proved under convexity is not proved where it does not assume it."""
     assert find_premises(resolve(_drift((*SETTING, a.convex_and_smooth)))) is not None
     assert find_premises(resolve(_drift(SETTING))) is None

@@ -64,7 +64,7 @@ def test_a_run_beyond_the_setting_is_not_applicable(beyond: str) -> None:
 
 
 @pytest.mark.parametrize("beyond", BEYOND)
-def test_what_a_claim_leaves_out_is_free(beyond: str) -> None:
+def test_unnamed_parts_of_the_setting_are_free(beyond: str) -> None:
     """One that names any part of the setting is about exactly what it names."""
     named = a.finite_answering_time if beyond not in ("algorithm", "decreasing") else a.server_step_of_one
     free = replace(POSITIVE, assumptions=(named,))

@@ -95,7 +95,7 @@ def test_claims_share_what_is_made_for_the_first_of_them() -> None:
     assert not [o for o in together if o.target is elsewhere]
 
 
-def test_what_is_missing_makes_every_aspect_enough() -> None:
+def test_missing_instances_complete_every_aspect() -> None:
     """With what is missing, each aspect has about as many instances as are enough; with enough, nothing is missing."""
     wanted = count_missing([])
     count = Counter(word for kind, number in wanted for word in [*kind.words] * number)

@@ -92,13 +92,13 @@ REFUTED = [claim.id for claim in claims_of() if claim.verdict == "refuted"]
 
 
 @pytest.mark.parametrize("claim_id", REFUTED)
-def test_what_is_recorded_as_refuted_is(claim_id: str) -> None:
+def test_recorded_refutations_are_refuted(claim_id: str) -> None:
     """The stored counterexample refutes the claim, whatever the instances show."""
     assert_recorded([verdicts._find_verdict(claim_id, [], decide_claim(claim_id))])
 
 
 @pytest.mark.parametrize("claim_id", ["lecture27:thm-2.interval", "liu2022:prsgd.fixed", "fraboni2022:eq-38"])
-def test_what_is_decided_is_tried_on_a_sample(claim_id: str) -> None:
+def test_decided_claims_are_checked_on_a_sample(claim_id: str) -> None:
     """A proof, a definition or a counterexample leaves to instances only how tight a claim is, on the first part."""
     claim = find(claim_id)
     found = verify(claim)[0]
@@ -116,7 +116,7 @@ def test_in_full_a_proved_claim_is_tried_as_widely_as_others() -> None:
 
 
 @pytest.mark.long
-def test_what_nothing_decides_is_tried_until_there_are_enough() -> None:
+def test_undecided_claims_are_checked_on_enough_instances() -> None:
     """A part of its families is left out only where the others have enough instances."""
     found = verify("lecture27:inherit")[0]
     whole = sum(FAMILIES[name].size for name in families_for(found.claim))
@@ -146,9 +146,7 @@ def test_a_decision_that_the_sample_contradicts_is_none() -> None:
 
 
 @pytest.mark.parametrize("in_full", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
-    monkeypatch: pytest.MonkeyPatch, in_full: bool
-) -> None:
+def test_instances_refute_false_claims_that_count_as_proved(monkeypatch: pytest.MonkeyPatch, in_full: bool) -> None:
     """The instances refute a false user-defined claim that counts as proved."""
     eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
     where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation}

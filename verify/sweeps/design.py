@@ -58,7 +58,7 @@ class Design:
             key.put(tables, deepcopy(values[key.text]))
         return tables
 
-    def probes(self) -> Iterator[int]:
+    def list_probes(self) -> Iterator[int]:
         """Yield indices of runs that together have each value of the grid, and some of the draws."""
         yield from range(min(self.count, _FEW))
         weight = self.count
@@ -102,5 +102,5 @@ def _flatten(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]
 def _refuse_overlaps(keys: tuple[Key, ...]) -> None:
     for n, key in enumerate(keys):
         for other in keys[:n]:
-            if key.meets(other):
+            if key.overlaps(other):
                 raise InputError(key.text, f"overlaps with {other.text}; expected keys that do not overlap")

@@ -33,7 +33,7 @@ class Key:
             else:
                 inner = inner[step]
 
-    def meets(self, other: Key) -> bool:
+    def overlaps(self, other: Key) -> bool:
         """Return whether one of the two keys is the other, or a part of it."""
         return all(mine == theirs for mine, theirs in zip(self.steps, other.steps, strict=False))
 

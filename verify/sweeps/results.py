@@ -79,7 +79,7 @@ class Results:
             None if worst is None else rows[worst],
         )
 
-    def usual_reason(self, verdict: str, claim: str | None = None) -> tuple[str, int] | None:
+    def find_usual_reason(self, verdict: str, claim: str | None = None) -> tuple[str, int] | None:
         """Return the most frequent reason of a verdict, for one claim or for all, with the first run that has it."""
         names, verdicts, _, rows, reasons = self._outcomes
         places = [
@@ -95,7 +95,7 @@ class Results:
         """Return the columns that summaries use."""
         return tuple(self.table[name].to_pylist() for name in ("claim", "verdict", "ratio", "row", "reason"))
 
-    def smallest(self, error: str) -> tuple[float, int, int] | None:
+    def find_smallest(self, error: str) -> tuple[float, int, int] | None:
         """Return a recorded error's smallest value, its run, and the number of runs with a value; None without one."""
         import pyarrow.compute as pc
 
@@ -106,7 +106,7 @@ class Results:
         place = pc.index(known[error], least).as_py()
         return least.as_py(), known["row"][place].as_py(), pc.count_distinct(known["row"]).as_py()
 
-    def margin(self, error: str, row: int) -> float | None:
+    def find_margin(self, error: str, row: int) -> float | None:
         """Return half of the 95 % interval of an error of a run; None where it is exact."""
         import pyarrow.compute as pc
 
@@ -116,7 +116,7 @@ class Results:
         found = self.table.filter(pc.equal(pc.field("row"), row))[column].to_pylist()
         return None if found[0] is None else float(found[0])
 
-    def error_rows(self, error: str) -> list[dict[str, Any]]:
+    def list_error_rows(self, error: str) -> list[dict[str, Any]]:
         """Return one row for each run: its swept keys, the error, and the verdict if the run has no error."""
         first: dict[int, dict[str, Any]] = {}
         for row in self.table.select(["row", *self.kinds, error, "claim", "verdict"]).to_pylist():

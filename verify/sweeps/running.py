@@ -19,7 +19,7 @@ from verify.sweeps.spec import Spec
 from verify.sweeps.store import Store, require_pyarrow
 
 
-def conduct(
+def run_sweep(
     spec: Spec,
     output: Path,
     *,

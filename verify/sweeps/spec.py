@@ -154,7 +154,7 @@ def _probe(design: Design, arithmetic: Arithmetic, folder: Path, file: str, base
     A valid run knows all swept keys.
     """
     first: InputError | None = None
-    for row in design.probes():
+    for row in design.list_probes():
         try:
             parse_run(design.tables(row), arithmetic, folder)
         except InputError as error:

@@ -77,7 +77,7 @@ class Store:
             if restart:
                 self.output.unlink(missing_ok=True)
                 self._remove_parts()
-            self._claim_parts()
+            self._reserve_parts()
             yield
 
     @property
@@ -135,7 +135,7 @@ class Store:
             path.unlink()
         (self.folder / _DIGEST).unlink(missing_ok=True)
 
-    def _claim_parts(self) -> None:
+    def _reserve_parts(self) -> None:
         """Record the sweep to which the parts belong; raises `InputError` if they belong to another one."""
         digest = self.folder / _DIGEST
         known = {digest_of(self.output)} if self.is_complete else set()

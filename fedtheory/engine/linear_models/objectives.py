@@ -66,15 +66,15 @@ class ModelSurrogate(Surrogate):
         return float(weights @ self.client_values(point))
 
     def mixed_gradient(self, weights: Array, point: Array) -> Array:
-        slope: Array = weights @ self._centred.gradients(self._spread(point[None]))[0]
+        slope: Array = weights @ self._centred.gradients(self._repeat_for_clients(point[None]))[0]
         return slope
 
     def client_values(self, points: Array) -> Array:
-        flat = self._spread(points.reshape(-1, points.shape[-1]))
+        flat = self._repeat_for_clients(points.reshape(-1, points.shape[-1]))
         values = self._centred.model.client_values(flat)
         return np.asarray(values.reshape(*points.shape[:-1], self._centred.clients))
 
-    def _spread(self, points: Array) -> Array:
+    def _repeat_for_clients(self, points: Array) -> Array:
         """Repeat each point (K, d) for every client, (K, M, d)."""
         return np.repeat(points[:, None], self._centred.clients, axis=1)
 

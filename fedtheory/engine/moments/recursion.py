@@ -248,7 +248,7 @@ class Recursion:
         squared = self.server_step_size * self.server_step_size
         added = squared * noise.server_moment
         if self.is_synchronous and not self._has_fixed_weights:
-            added = added + squared * self._spread(live.newest_moment)
+            added = added + squared * self._compute_weight_covariance(live.newest_moment)
         live.advance(self._compute_maps(live, update), added, self._find_versions_in_use(live, update))
 
     def _compute_maps(self, live: LiveModels, update: Update) -> Mapping[int, Array]:
@@ -295,7 +295,7 @@ class Recursion:
         self.advance(live, self._round, noise)
         return live.newest_moment
 
-    def _spread(self, moment: Array) -> Array:
+    def _compute_weight_covariance(self, moment: Array) -> Array:
         """Return the covariance of the displacements that random weights add, per eta_g^2."""
         spread = self._sum_individual_squares(moment)
         for scale, together in self._joint_displacements:

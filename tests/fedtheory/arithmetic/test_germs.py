@@ -62,7 +62,7 @@ def test_numbers_on_either_side(germ: Germ, number: Any) -> None:
         assert at(number / germ, SMALL) == number / value
 
 
-def test_what_a_germ_is_like() -> None:
+def test_a_germ_is_asymptotic_to_its_lowest_power() -> None:
     """A germ is asymptotic to its lowest power with the coefficient there."""
     germ = (3 * h**2 + h**5) / (2 - h)
     assert (germ.power, germ.leading) == (2, fmpq(3, 2))

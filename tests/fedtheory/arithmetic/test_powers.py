@@ -36,7 +36,7 @@ def test_each_power_is_a_step_after_the_one_before(
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 0), (1, 1, 1), (5, 5, 5), (3, 0, 7), (8, 2, 1)])
-def test_what_steps_accumulate(counts: tuple[int, int, int]) -> None:
+def test_accumulated_sums_of_steps(counts: tuple[int, int, int]) -> None:
     """The accumulated sum agrees term by term, for different numbers of steps."""
     expected = NOISES - NOISES
     for number, power in enumerate(np.concatenate(list(iterate_powers(STEPS, 9)))):

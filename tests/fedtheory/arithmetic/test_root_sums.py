@@ -68,7 +68,7 @@ def test_operations_and_order_agree_with_sympy(
 
 
 @given(sums, sums)
-def test_what_is_equal_is_found_to_be(
+def test_equal_sums_of_roots_are_equal(
     left: list[tuple[int, Fraction, int]], right: list[tuple[int, Fraction, int]]
 ) -> None:
     """Binomials, quotients and roots of squares cancel."""
@@ -153,7 +153,7 @@ def test_mixed_with_intervals() -> None:
     assert RATIONAL.log(root(2)).overlaps(near.log())
 
 
-def test_what_gets_too_large_is_an_interval() -> None:
+def test_large_sums_become_enclosures() -> None:
     """Squares of long sums, and roots of sums, become enclosures, without long computations."""
     primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37]
     total = reduce(add, map(root, primes))
@@ -183,7 +183,7 @@ def test_order_of_roots() -> None:
     assert all(low < high for low, high in pairwise(ordered))
 
 
-def test_how_they_are_written() -> None:
+def test_sums_of_roots_as_text() -> None:
     """Short sums are printed as roots, as SymPy reads them; long ones as intervals."""
     for number, expected in (
         (root(2), "sqrt(2)"),

@@ -240,7 +240,7 @@ KEPT: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("clients", [LINE, PLANE, DATA], ids=["line", "plane", "data"])
 @pytest.mark.parametrize("name", KEPT)
-def test_how_far_clients_are_apart(name: str, clients: Clients) -> None:
+def test_consensus_error_of_clients(name: str, clients: Clients) -> None:
     """The spread of the clients' models between rounds is that inside rounds before the first step."""
     algorithm = KEPT[name] | {"local_step_size": "1/4", "rounds": 2}
     setting, shown = _setting(clients, algorithm), programs.spread(clients.importance)

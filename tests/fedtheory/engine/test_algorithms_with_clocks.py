@@ -50,7 +50,7 @@ def _run(problem: dict[str, Any], keys: dict[str, Any]) -> Run:
 @pytest.mark.parametrize(
     ("problem", "name"), [(PLANE, name) for name in PLAIN] + [(ROWS, "fedprox")], ids=[*PLAIN, "mini-batches"]
 )
-def test_what_is_federated_averaging_runs_like_it(problem: dict[str, Any], name: str, clock: str) -> None:
+def test_settings_equal_to_fedavg_have_its_moments(problem: dict[str, Any], name: str, clock: str) -> None:
     """First and second moments are those of FedAvg, as equal rationals."""
     keys = {"clock": CLOCKS[clock], "local_steps": [1, 2, 3], "server_step_size": "1/2"}
     rule, found = (_run(problem, keys | more) for more in ({}, PLAIN[name] | {"name": name}))
@@ -123,7 +123,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_has_no_clock_says_why(what: str) -> None:
+def test_algorithms_without_clocks_name_the_reason(what: str) -> None:
     keys, line = REFUSED[what]
     with pytest.raises(InputError) as refusal:
         _run(LINE, {"clock": {"policy": "async", "times": [1, 2]}} | keys)
@@ -131,7 +131,7 @@ def test_what_has_no_clock_says_why(what: str) -> None:
 
 
 @pytest.mark.parametrize("quantity", [q.max_drift, q.limiting_mean_distance_sq, q.limiting_distance_sq])
-def test_what_rounds_that_differ_have_not(quantity: Any) -> None:
+def test_unequal_rounds_have_no_limit(quantity: Any) -> None:
     run = _run(LINE, {"name": "fedprox", "proximal": 1, "clock": {"policy": "async", "times": [1, 2]}})
     with pytest.raises(NotApplicable, match="with this clock"):
         quantity.on(run)

@@ -93,7 +93,7 @@ def test_sums_and_places_contain_the_exact_results(seed: int) -> None:
         assert contains(rearranged(near), rearranged(exact))
 
 
-def test_what_has_no_rule_is_not_answered() -> None:
+def test_unsupported_operations_raise() -> None:
     """Unsupported functions, close comparisons, and divisions by possible zeros raise errors."""
     near = MidpointRadius(np.array([1.0, 2.0]), np.array([0.5, 3.0]))
     for asked in (lambda: np.sin(near), lambda: np.linalg.inv(near), lambda: near.argmax(0)):
@@ -109,7 +109,7 @@ def test_what_has_no_rule_is_not_answered() -> None:
         near + np.array(["1"], dtype=object)
 
 
-def test_what_underflows_is_enclosed() -> None:
+def test_underflow_is_enclosed() -> None:
     """Numbers that underflow are enclosed where a large number multiplies them or a small one divides them."""
     small, large = RATIONAL.array([[fmpq(2**43 + 5) / fmpq(2) ** 1074]]), RATIONAL.array([[fmpq(2**52 + 1) * 2**850]])
     assert contains(CERTIFIED.array(large) @ CERTIFIED.array(small), large @ small)
@@ -118,7 +118,7 @@ def test_what_underflows_is_enclosed() -> None:
     assert contains(CERTIFIED.array(divided) / divisor, divided / by)
 
 
-def test_what_has_no_eigenvalues_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_eigenvalues_give_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """If LAPACK finds no eigenvalues, the intervals contain everything."""
 
     def fails(_matrix: Array) -> None:
@@ -148,7 +148,7 @@ def test_floats_that_are_enclosed_are_copied() -> None:
     assert given[0] == 1
 
 
-def test_what_overflows_contains_everything() -> None:
+def test_overflow_gives_an_infinite_radius() -> None:
     """An overflow gives an infinite radius, which decides nothing."""
     huge = MidpointRadius.enclose(np.array([1e200])) * MidpointRadius.enclose(np.array([1e200]))
     with pytest.raises(Unresolved):

@@ -163,7 +163,7 @@ def test_limits_are_those_of_rationals(quantity: q.RunQuantity) -> None:
         quantity.on(CertifiedRun(longer.problem, longer.algorithm))
 
 
-def test_what_is_random_in_a_round_is_followed_round_by_round() -> None:
+def test_random_rounds_are_not_merged() -> None:
     """Rounds with client sampling are not merged."""
     problem = random_problem(np.random.default_rng(1), 3, 1)
     algorithm = fedavg(problem, rounds=3, local_step_size=fmpq(1, 9), participation=Uniform(2))

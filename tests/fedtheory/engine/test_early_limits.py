@@ -118,7 +118,7 @@ def _readable(files: Path, problem: dict[str, Any]) -> Exception:
     return error.value
 
 
-def test_nothing_is_refused_that_fits(files: Path) -> None:
+def test_files_at_the_limits_are_read(files: Path) -> None:
     """Files exactly at the limits are read."""
     for kind in ("least-squares", "huber"):
         content = {

@@ -109,7 +109,7 @@ def test_directions_without_curvature_keep_the_start() -> None:
     assert q.average_suboptimality.on(with_endless_rounds(run)) == INFINITESIMAL / 6
 
 
-def test_what_has_no_limit_is_refused() -> None:
+def test_runs_without_a_limit_are_refused() -> None:
     """Floats, too large steps, stale models, and moments of single rounds are rejected."""
     with pytest.raises(Unresolved):
         with_infinitesimal_steps(_one().as_floats())

@@ -269,7 +269,7 @@ def test_sampled_paths_are_among_the_outcomes() -> None:
     assert any((second.server.values[0] == model).all() for model in run.trajectory.rounds_of_outcomes[1].server)
 
 
-def test_what_is_not_enumerated() -> None:
+def test_refused_enumerations_of_losses() -> None:
     """Too many outcomes, sampled participants, and quantities of quadratics are rejected with a reason."""
     at = problem(TWO_CLIENTS, [3], noise=[1, 1])
     with pytest.raises(NotApplicable, match=r"2\^16 outcomes, more than the 2\^14"):

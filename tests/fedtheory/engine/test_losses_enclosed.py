@@ -135,7 +135,7 @@ def test_constants(name: str) -> None:
     assert encloses(optimum, mp.findroot(lambda x: mean_gradient(name, x), plain_float(optimum)))
 
 
-def test_what_is_rational_stays_rational() -> None:
+def test_rational_constants_stay_rational() -> None:
     """L for a common centre, G as a limit, and minimisers by symmetry are exact rationals."""
     run = loss_run(problem([(0, 0, 1, 1, 1), (0, 0, 3, 1, 2), (1, 0, 4, -2, 3)], [3], kind="log-cosh"))
     assert run.client_smoothness.tolist() == [4, 4]

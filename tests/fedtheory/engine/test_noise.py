@@ -99,7 +99,7 @@ def test_places_together_say_what_each_says(seed: int) -> None:
             assert (np.broadcast_arrays(0 if found is None else found, np.stack(each))[0] == np.stack(each)).all()
 
 
-def test_what_has_no_noise_adds_nothing() -> None:
+def test_vectors_without_noise_add_nothing() -> None:
     """A vector without noise has zero inner products with all noise."""
     vectors = Vectors(2, 0, 0)
     covariances = Covariances(vectors.covariances)

@@ -204,7 +204,7 @@ FROM_OPTIMUM: tuple[RunQuantity, ...] = (
 
 @pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=["rational", "float"])
 @pytest.mark.parametrize("name", UNBOUNDED)
-def test_what_is_measured_from_a_minimiser_names_itself(name: str, arithmetic: Arithmetic) -> None:
+def test_quantities_name_the_missing_minimiser(name: str, arithmetic: Arithmetic) -> None:
     """Quantities measured from a minimiser name it where F is unbounded below."""
     run = run_of(UNBOUNDED[name], arithmetic)
     for quantity in FROM_OPTIMUM:

@@ -118,7 +118,7 @@ def test_places_of_several_runs_say_what_each_says(family: str, place: str) -> N
             assert (found[:, at] == _numbers(frames[number])[:, 0]).all()
 
 
-def test_what_belongs_to_a_run_is_not_asked_of_several() -> None:
+def test_quantities_of_a_run_are_refused_for_stacks() -> None:
     runs = [Instance("by hand", number).run() for number in (0, 1)]
     ((stack, _),) = stack_by_kind([frame for run in runs for frame in list_frames_at("step", run)])
     with pytest.raises(Misplaced, match="not available for a batch"):

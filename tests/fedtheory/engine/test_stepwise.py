@@ -87,7 +87,7 @@ def test_an_index_is_no_quantity() -> None:
         value_on(sp.Sum(1 / T, (T, 1, 3)), run_of(2))
 
 
-def test_what_no_condition_chooses_has_no_value() -> None:
+def test_pieces_without_a_condition_have_no_value() -> None:
     """Without a satisfied condition there is no value, and unselected pieces may divide by zero."""
     some = sp.Piecewise((eta, T < 3))
     assert value_on(some, run_of(2)) == fmpq(1, 3)

@@ -131,7 +131,7 @@ def test_runs_that_are_just_short_enough_for_rationals() -> None:
         assert is_too_long_for_rationals(problem, longer)
 
 
-def test_weights_of_updates_in_which_nobody_reports() -> None:
+def test_weights_of_updates_without_reports() -> None:
     """Updates without reports have no normalised weights."""
     run = quadratics([[["1"]]], [[0]], [1], rounds=2).engine
     clock = Clock(FedFix(fmpq(1)), (fmpq(10),))

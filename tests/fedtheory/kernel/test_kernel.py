@@ -96,7 +96,7 @@ NO_IDENTITIES = {
 
 
 @pytest.mark.parametrize("name", NO_IDENTITIES)
-def test_what_does_not_follow(name: str) -> None:
+def test_variants_of_rules_are_refused(name: str) -> None:
     """Variants of the rules are not equal."""
     left, right = NO_IDENTITIES[name]
     assert not holds(left, right)

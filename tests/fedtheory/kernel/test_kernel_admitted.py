@@ -36,7 +36,7 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("expression", ADMITTED, ids=str)
-def test_what_may_be_written(expression: Any) -> None:
+def test_admitted_expressions(expression: Any) -> None:
     """Symbols, rationals, sums, products, powers, functions of the language, and orderings are admitted."""
     require_admitted(expression)
     require_admitted_condition(sp.Le(expression, 7 + a, evaluate=False))
@@ -44,7 +44,7 @@ def test_what_may_be_written(expression: Any) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_may_not_be_written(name: str) -> None:
+def test_refused_expressions(name: str) -> None:
     """Other expressions are rejected alone, inside of others, and in conditions."""
     for expression in (REFUSED[name], *([] if name == "an ordering" else [1 + b * REFUSED[name]])):
         with pytest.raises(Rejected):
@@ -68,7 +68,7 @@ def test_conditions_that_are_none(condition: Any) -> None:
         require_admitted_condition(condition)
 
 
-def test_what_is_divided_out_may_still_be_zero() -> None:
+def test_cancelled_factors_may_be_zero() -> None:
     """A cancelled factor does not affect signs; whether it may be zero is checked for finiteness."""
     u = sp.Symbol("u", nonnegative=True)
     known = Numbers(symbols=frozenset({u}), maybe_zero=frozenset({u}))

@@ -55,7 +55,7 @@ def test_the_factors_of_a_denominator_multiply_to_it(one: Any) -> None:
 
 @settings(deadline=None)
 @given(numbers())
-def test_what_is_shown_to_have_a_sign_has_it(one: Any) -> None:
+def test_proved_signs_hold_at_points(one: Any) -> None:
     """A number with a proved sign has it at all points where it is defined."""
     known = Numbers(symbols=frozenset({a, b, c, d}))
     if is_nonnegative(one, known):
@@ -128,7 +128,7 @@ NONE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", NONE)
-def test_what_is_no_number(name: str) -> None:
+def test_invalid_numbers_are_refused(name: str) -> None:
     """An invalid number is rejected with one line, alone and inside of others."""
     for number in (NONE[name], 1 + a * NONE[name]):
         with pytest.raises(Rejected) as refused:
@@ -176,7 +176,7 @@ def test_a_symbol_and_its_root_are_of_one_number() -> None:
 u, v, w = sp.symbols("u v w", real=True)
 
 
-def test_what_is_linear_is_taken_apart() -> None:
+def test_linear_expressions_are_split() -> None:
     """A linear expression is split into coefficients, possibly quotients, and the rest."""
     coefficients, rest = linear((2 * u + 3) / (1 + w**2) + w * u - Average(w), [u, v])
     assert is_zero(coefficients[u] - 2 / (1 + w**2) - w)
@@ -196,7 +196,7 @@ NOT_LINEAR = {
 
 
 @pytest.mark.parametrize("name", NOT_LINEAR)
-def test_what_is_not_linear(name: str) -> None:
+def test_nonlinear_expressions_are_refused(name: str) -> None:
     of = next(iter(sorted(NOT_LINEAR[name].free_symbols & {u, sp.Symbol("u", positive=True)}, key=str)))
     with pytest.raises(Rejected, match="is not linear in"):
         linear(NOT_LINEAR[name], [of, v])

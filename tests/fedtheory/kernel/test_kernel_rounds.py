@@ -89,7 +89,7 @@ LOOK_ALIKES = {
 
 
 @pytest.mark.parametrize("name", LOOK_ALIKES)
-def test_what_does_not_follow(name: str) -> None:
+def test_variants_of_rules_are_refused(name: str) -> None:
     """Variants of the rules are not equal."""
     left, right = LOOK_ALIKES[name]
     assert not same(left, right)
@@ -305,7 +305,7 @@ def test_indicators_of_participants(left: Any, right: Any, expected: str) -> Non
     assert check_certificate(claim, Certificate(claim=claim.id, links=[[]])).verdict == expected
 
 
-def test_nothing_is_known_of_draws_where_nobody_is_drawn() -> None:
+def test_the_average_without_sampling_is_arbitrary() -> None:
     """Without sampled participants, their average is an arbitrary vector."""
     without = replace(THEORY, participants=None)
     assert same(inner(Selected(x_i), w), inner(Average(x_i), w), THEORY)

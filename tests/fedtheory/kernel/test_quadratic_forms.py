@@ -49,7 +49,7 @@ def test_products_beside_squares() -> None:
     assert collect_norms({Inner(x, y): L, Inner(x, z): -L}) == L * inner(x, y - z)
 
 
-def test_what_is_no_shorter_stays() -> None:
+def test_forms_without_a_shorter_sum_stay() -> None:
     """A single product, and a form of full rank, are not changed."""
     assert collect_norms({Inner(x, y): L}) == L * Inner(x, y)
     full = {Inner(x, x): sp.S.One, Inner(y, y): L}

@@ -49,7 +49,7 @@ def refused(one: RunQuantity, by: Run) -> bool:
         ((BENT, {}), (CURVED, {})),
     ],
 )
-def test_what_an_update_lacks_is_known_to_proofs(without: Any, having: Any) -> None:
+def test_proofs_know_which_quantities_may_be_undefined(without: Any, having: Any) -> None:
     """Without a report no weights are defined; merged or nonconvex clients may have no minimiser."""
     known = {quantity.name for kind in KINDS for quantity in kind.quantities}
     every = {one.name: one for one in vars(q).values() if isinstance(one, RunQuantity)}

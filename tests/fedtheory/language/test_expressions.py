@@ -146,7 +146,7 @@ def test_functions_of_what_is_random_have_no_expectation() -> None:
         (inner(eta, x), "not a vector"),
     ],
 )
-def test_what_the_language_does_not_know_is_refused(expression: sp.Expr, complaint: str) -> None:
+def test_parts_outside_the_language_are_refused(expression: sp.Expr, complaint: str) -> None:
     """Compilation names the part without meaning."""
     with pytest.raises(ValueError, match=complaint):
         compile_expression(expression, WHERE)

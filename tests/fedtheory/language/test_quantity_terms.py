@@ -161,7 +161,7 @@ def test_a_term_has_no_meaning_at_other_steps(term: Term, said: str) -> None:
         ("before", lambda values: values.cumsum(axis=1) - values),
     ],
 )
-def test_what_becomes_of_values_at_steps(setting: str, by: Any, expected: Any) -> None:
+def test_reductions_of_values_at_steps(setting: str, by: Any, expected: Any) -> None:
     run, term = make_run(setting, 1), define_at_each_step(square(LOCAL))
     found = evaluator_of(replace(term, over=(Over("steps", by),)))(run)
     assert (found == expected(evaluator_of(term)(run))).all()

@@ -34,7 +34,7 @@ def test_a_claim_has_the_kind_and_the_verdict_of_its_name(kind: str, verdict: st
     assert made.notation == {eta: q.local_step_size}
 
 
-def test_what_defines_has_the_verdict_of_a_definition() -> None:
+def test_definitions_have_their_own_verdict() -> None:
     assert claim.algorithm("one")().verdict == "definition"
     assert claim.bound("one")().verdict is None
 

@@ -82,7 +82,7 @@ def test_the_largest_drift_and_the_average_error() -> None:
         (x, "not a number"),
     ],
 )
-def test_what_is_no_quantity(term: Any, said: str) -> None:
+def test_invalid_quantities_are_refused(term: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         made(term)
 

@@ -41,7 +41,7 @@ def test_a_target_is_reached_for_whole_cycles() -> None:
     assert (errors[reached.best.rounds - 1 :] <= target).all()
 
 
-def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
+def test_missed_targets_report_the_largest_error_of_a_cycle() -> None:
     """If a target is missed, the largest error of the last rounds is reported."""
     run = _run(8)
     reached = find_planned_and_best(ExactErrors(run), FINAL, 1e-9)

@@ -158,7 +158,7 @@ def test_the_largest_term_of_a_promise() -> None:
     assert sort_terms(_bound(1 / ETA + 3 * ETA + 2)) == [(3 * ETA, 3), (2, 2), (1 / ETA, 1)]
 
 
-def test_what_covers_most() -> None:
+def test_the_bound_with_the_largest_coverage() -> None:
     plans = [ClaimPlan(LIU, q.final_distance_sq, True, None, step=step) for step in (None, Edge(0.1), Edge(0.3))]
     assert _find_widest(plans) is plans[2]
     assert _find_widest([plans[2], plans[1]]) is plans[2]

@@ -83,7 +83,7 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
     assert [before / after for before, after in pairwise(sizes)] == pytest.approx([ratio] * (len(sizes) - 1))
 
 
-def test_what_reaches_the_target_with_clocks_is_looked_at_for_longer() -> None:
+def test_runs_with_clocks_are_simulated_longer() -> None:
     """Runs with clocks that reach the target are simulated longer, until one stays below it."""
     outcomes = [_outcome(1.0, 9, 0.1, reached=True), _outcome(2.0, 3, 0.1, reached=True), _outcome(3.0, 1, 0.5)]
     for stays, alike, looked_at in (

@@ -77,7 +77,7 @@ def test_numbers_of_bounds_are_possible() -> None:
             bound_of_numbers(THEOREM, given)
 
 
-def test_what_differs_by_more_than_rounding() -> None:
+def test_differences_beyond_rounding() -> None:
     expected = {"a": 1.0, "b": 1.0, "c": 0.0}
     assert compare_numbers(expected, {"a": 1.0 + 1e-15, "b": 1.1, "c": 0.0}) == ["b"]
     assert compare_numbers(expected, {"c": 1e-300, "a": -1.0}) == ["c", "a"]

@@ -312,7 +312,7 @@ def test_a_minimum_at_an_end_of_the_interval() -> None:
     assert minimise_numerically(lambda step: step if step < 1 else math.inf, 8.0, 0.5) == pytest.approx(0.5)
 
 
-def test_where_bounds_have_no_best_step_size() -> None:
+def test_bounds_without_a_best_step_size() -> None:
     """Increasing bounds have no best step size; decreasing ones have the edge, if it exists."""
     edge = Edge(0.5)
     growing, falling = StepSizes(_bound(1 + ETA)), StepSizes(_bound(1 + 1 / ETA))

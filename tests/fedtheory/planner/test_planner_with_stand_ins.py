@@ -171,7 +171,7 @@ def test_growth_of_second_moments(moments: Moments, *, stable: bool, monkeypatch
         ([0.0, 1.0], False),
     ],
 )
-def test_errors_that_settle(errors: list[float], *, settles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_that_stay_bounded(errors: list[float], *, settles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Errors must be finite and at most a million times the first; without an error nothing is known to diverge."""
     monkeypatch.setattr(stability, "is_deterministic", lambda _: False)
 
@@ -196,7 +196,7 @@ def test_errors_that_settle(errors: list[float], *, settles: bool, monkeypatch: 
     assert stability._is_settling(run) is True
 
 
-def test_errors_of_one_path_settle_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_growth_of_errors_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """The growth is computed over the rounds of the run, and at least two hundred if they are alike."""
     asked: list[int] = []
     path = [[1.0, 1e6]]

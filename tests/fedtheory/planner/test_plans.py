@@ -240,7 +240,7 @@ def test_run_of_data(tmp_path: Path) -> None:
         build_run_from_data(str(tmp_path / "mine.npz"), {"zeta": 1})
 
 
-def test_what_travels_between_the_processes_of_a_plan() -> None:
+def test_pickled_claims_of_plans() -> None:
     """Pickled claims and errors are those of the reading process; user-defined claims are not sent."""
     found = planner.plan(a_run(), claims=[SHARP]).claims[0]
     again = unpack(pack(found))

@@ -100,7 +100,7 @@ def test_a_lucky_last_error_does_not_count() -> None:
     assert min([lucky, steady], key=lambda one: RoundsNeeded._make_rank(search, one)) is steady
 
 
-def test_settled_errors_do_not_end_the_search() -> None:
+def test_errors_at_a_noise_floor_do_not_end_the_search() -> None:
     """Errors that drift keeps up at large step sizes fall again at small ones; errors still falling there are worse."""
     sizes = [2.0**-n for n in range(40)]
 

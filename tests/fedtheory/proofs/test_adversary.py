@@ -159,7 +159,7 @@ ATTEMPTS: dict[str, Callable[[], Attempt]] = {
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
-def test_what_is_false_is_refused(name: str) -> None:
+def test_false_claims_are_refused(name: str) -> None:
     """The certificate is rejected for the expected reason, and the claim fails on the run."""
     tried = ATTEMPTS[name]()
     assert_refused(tried.claim, tried.certificate, tried.because)
@@ -176,7 +176,7 @@ def assert_refused(claim: Claim, certificate: Any, because: str = "", **prover: 
     return proof
 
 
-def test_nothing_rests_on_a_condition_that_is_given_up() -> None:
+def test_premises_without_their_condition_are_broken() -> None:
     """A premise that falsely drops the condition 1/g >= 0 is broken, and so are claims that use it."""
     where = {gap: q.initial_gap, spread: q.gradient_dissimilarity, sigma: q.noise_deviation}
     scaled = gap * spread <= gap * sigma

@@ -195,7 +195,7 @@ CASES: dict[str, Attempt] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_false_is_refused(name: str) -> None:
+def test_false_claims_are_refused(name: str) -> None:
     """The claim fails on an exact run, and its certificate is rejected for the expected reason."""
     tried = CASES[name]
     assert tried.fails

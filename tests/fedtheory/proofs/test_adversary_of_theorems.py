@@ -17,7 +17,7 @@ WRITTEN = {"flat objectives", "infinite for one client"}
 
 
 @pytest.mark.parametrize("name", sorted(ATTEMPTS.keys() - WRITTEN))
-def test_what_is_false_is_not_written(name: str) -> None:
+def test_false_claims_are_not_exported(name: str) -> None:
     """The export rejects the attempt with a reason of one line."""
     tried = ATTEMPTS[name]()
     with pytest.raises(NotExported) as refusal:
@@ -29,7 +29,7 @@ def test_what_is_false_is_not_written(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.rocq
 @pytest.mark.parametrize("name", sorted(WRITTEN))
-def test_what_is_false_is_not_accepted(name: str, tmp_path: Path) -> None:
+def test_false_claims_are_not_accepted(name: str, tmp_path: Path) -> None:
     """Rocq rejects the exported file, but accepts the library."""
     tried = ATTEMPTS[name]()
     write_project(tmp_path, [])

@@ -185,7 +185,7 @@ def read_as(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_what_is_not_on_the_list_is_refused(name: str, read_as: Callable[[Any], None]) -> None:
+def test_unlisted_types_are_refused(name: str, read_as: Callable[[Any], None]) -> None:
     """The decoder rejects a part of another type before it is used."""
     with pytest.raises(Rejected):
         decode(ODD[name])
@@ -216,7 +216,7 @@ def test_symbols_of_products_are_their_own() -> None:
 
 
 @pytest.mark.long
-def test_what_is_on_the_list_remains_what_it_is() -> None:
+def test_listed_types_are_decoded_unchanged() -> None:
     """A correct certificate is accepted, and decoded fields are equal to the recorded ones."""
     assert check_certificate(replace(POINTS, lhs=sp.S.Zero, rhs=norm_sq(x)), HONEST).verdict == "proved"
     for found in certificates().values():

@@ -60,7 +60,7 @@ def validator() -> Draft202012Validator:
 
 
 @pytest.mark.parametrize("claim_id", IDS)
-def test_what_is_read_is_what_was_written(claim_id: str) -> None:
+def test_documents_survive_a_round_trip(claim_id: str) -> None:
     """Writing and reading through JSON gives an equal document."""
     claim, first = find(claim_id), document(claim_id)
     read = json.loads(json.dumps(first))
@@ -182,13 +182,13 @@ def test_the_small_document_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("symbol", [[r], {}, r + 1, sp.Symbol("r", real=True), None], ids=str)
-def test_what_is_no_symbol_has_no_name(symbol: Any) -> None:
+def test_invalid_symbols_are_refused(symbol: Any) -> None:
     """A symbol without a name, or of another sign with the same name, is rejected."""
     with pytest.raises(InputError, match="has no name"):
         Scope({"r": r}).name_of(symbol)
 
 
-def test_of_a_symbol_with_two_names_the_first_counts() -> None:
+def test_the_first_of_two_names_is_written() -> None:
     """The first of two names of a symbol is written, so that documents are unique."""
     assert Scope({"one": r, "other": r}).name_of(r) == "one"
 
@@ -322,7 +322,7 @@ def test_a_key_says_one_thing(tmp_path: Path) -> None:
         read_document(file)
 
 
-def test_nothing_is_executed(tmp_path: Path) -> None:
+def test_texts_are_not_executed(tmp_path: Path) -> None:
     """A text that would create a file does not create it."""
     file = tmp_path / "executed"
     for made in (f"open({str(file)!r}, 'w')", f"__import__('pathlib').Path({str(file)!r}).touch()"):

@@ -46,7 +46,7 @@ def moved(keys: dict[str, Any], algorithm: FederatedAlgorithm | None = None) -> 
 
 
 @pytest.mark.parametrize("name", KEYS)
-def test_what_is_proved_to_rest_does_not_move(name: str) -> None:
+def test_proved_fixed_points_do_not_move(name: str) -> None:
     assert prove(find(f"landmarks:{name}.at-rest")).verdict == "proved"
     assert moved(KEYS[name] | {"name": name}) == 0
 
@@ -168,7 +168,7 @@ def test_no_more_is_proved_than_is_true(what: str) -> None:
     assert check_certificate(claim, certificate).verdict == "broken"
 
 
-def test_what_the_conditions_leave_out_moves() -> None:
+def test_fixed_points_fail_without_their_conditions() -> None:
     """Two local steps, other weights, and different step sizes violate the claim without its conditions."""
     assert moved({"name": "fedavg", "local_steps": 2}) > 0
     assert moved({"name": "fedavgm", "momentum": "1/2", "local_steps": 2}) > 0

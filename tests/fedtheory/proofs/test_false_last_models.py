@@ -183,7 +183,7 @@ SAMPLED = (a.same_local_work, a.unit_server_step, a.uniform_sampling, a.averaged
         (_step(a.uniform_shares, *ROUNDS), False),
     ],
 )
-def test_who_is_together(claim: Claim, stands: bool) -> None:
+def test_equal_models_of_clients(claim: Claim, stands: bool) -> None:
     """Clients have equal models for one client or one local step, and otherwise not."""
     proof = check_certificate(claim, Certificate(claim=claim.id, links=[[]]))
     assert (proof.verdict == "proved") is stands

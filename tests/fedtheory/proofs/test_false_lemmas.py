@@ -172,7 +172,7 @@ def test_conditions_of_a_lemma_have_to_follow() -> None:
         ("verdict", "proved"),
     ],
 )
-def test_what_is_no_lemma_is_refused(key: str, value: str) -> None:
+def test_invalid_lemmas_are_refused(key: str, value: str) -> None:
     """Invalid names, places, statements and keys of a lemma are rejected."""
     document = copy.deepcopy(_document())
     document["lemmas"][0][key] = value

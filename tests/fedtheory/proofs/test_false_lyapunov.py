@@ -178,7 +178,7 @@ def test_false_definitions_are_not_proved_about(what: str, monkeypatch: pytest.M
     assert is_broken(find(name), certificates()[name])
 
 
-def test_two_vectors_that_are_heard_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_before_and_after_a_step_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages of neighbours before and after a step differ, so that they do not cancel."""
     algorithm = _end(_G.algorithm, x=(_G.x + Mixed(_G.y) - Mixed(_G.x)) / 2)
     x_i, zero = state(_G.x), sp.S.Zero
@@ -188,7 +188,7 @@ def test_two_vectors_that_are_heard_are_not_one(monkeypatch: pytest.MonkeyPatch)
     assert is_broken(replace(find(DSGD), rhs=zero), halved)
 
 
-def test_what_is_heard_after_other_coins_is_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_depend_on_the_random_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     """If a random decision scales messages, the clients' drift does not change in the other rounds."""
     coin, p = _N.coin, _N.p
     step = (1 - sp.Rational(9, 10) * coin) * (_G.y - eta * Gradient(_G.y))
@@ -307,7 +307,7 @@ def test_a_case_is_one_for_all_clients() -> None:
     assert [step.text for step in found.steps if not step.holds] == [reason]
 
 
-def test_what_compression_leaves_out_is_not_forgotten() -> None:
+def test_compression_preserves_expectations_only() -> None:
     """FedAvg with one local step is gradient descent; compressed, it is so only in expectation."""
     assert check_certificate(ONE_STEP, descent()).verdict == "proved"
     compressed = replace(ONE_STEP, assumptions=(a.compressed, *_PLAIN))
@@ -320,7 +320,7 @@ def test_what_compression_leaves_out_is_not_forgotten() -> None:
     assert found.holds is False
 
 
-def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
+def test_messages_are_correlated_with_the_noise() -> None:
     """A message depends on the noise of the step, so that its inner product with the noise need not vanish."""
     heard, numbers = sp.Dummy("w", real=True), Numbers()
     context = Context(numbers=numbers, client_vectors=frozenset({heard, NOISE}), noise=frozenset({NOISE}))
@@ -393,7 +393,7 @@ EDGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("clients", [1, 2])
 @pytest.mark.parametrize("edge", EDGES)
-def test_what_is_proved_holds_at_the_edge(edge: str, clients: int) -> None:
+def test_proved_claims_hold_at_the_edge(edge: str, clients: int) -> None:
     problem = {
         "kind": "quadratic",
         "hessians": [[["3"]], [["1"]]][:clients],

@@ -307,7 +307,7 @@ LAWS: dict[str, Any] = {
 
 @pytest.mark.parametrize("setting", LAWS)
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_what_implies_an_assumption_does(problem: str, setting: str) -> None:
+def test_implied_assumptions_hold_on_runs(problem: str, setting: str) -> None:
     """On each run, an assumption holds if those hold that imply it."""
     if problem == "one client" and setting == "clock":
         return

@@ -51,7 +51,7 @@ def of_other_notations() -> Callable[[str], Proof]:
     )
 
 
-def test_what_cancels_is_the_same_in_all_premises() -> None:
+def test_symbols_of_different_premises_do_not_cancel() -> None:
     """A symbol that the claim lacks may have different meanings in two premises, and then does not cancel."""
     where = {drift: q.average_round_drift, gap: q.initial_gap}
     claim = Claim(id="t:false", lhs=drift, rhs=gap, where=where, assumptions=ROUNDS)
@@ -69,7 +69,7 @@ def _judged(claim: Claim, parts: list[Part]) -> Proof:
     return check_certificate(claim, Combination(claim=claim.id, links=[parts]), of_other_notations())
 
 
-def test_what_only_has_the_name_of_a_quantity_is_another_one() -> None:
+def test_quantities_with_the_name_of_another_are_distinct() -> None:
     """A user-defined quantity may have the name of another quantity in a premise."""
     own = q.RunQuantity("average_round_drift", "e", "a thousand", lambda run: run.arithmetic.number(1000, "e"))
     claim = Claim(id="t:false", lhs=drift, rhs=shared, where={shared: q.max_drift, drift: own}, assumptions=ROUNDS)
@@ -91,7 +91,7 @@ def _at_points(claim: Claim, premise: str | None = None) -> Certificate:
 
 
 @pytest.mark.parametrize(("place", "because"), [("run", _of_a_run), ("points", _at_points)])
-def test_what_holds_of_larger_values_is_not_used_of_smaller_ones(place: Any, because: Any) -> None:
+def test_facts_on_large_integers_are_not_used_below(place: Any, because: Any) -> None:
     """A fact about every integer from five on implies nothing about one and two."""
     large, small = (
         Claim(id=name, lhs=sp.Integer(5), rhs=s, for_all={s: values}, place=place)

@@ -120,7 +120,7 @@ def test_chosen_weights_are_no_uniform_sampling() -> None:
     assert a.uniform_sampling.failure(parse_run(table, RATIONAL)) is not None
 
 
-def test_what_depends_on_the_draw_is_not_independent_of_it() -> None:
+def test_gradients_at_sampled_averages_are_correlated() -> None:
     """A gradient at the participants' average is correlated with that average."""
     for drawn, at in ((Selected(psi), Selected(psi)), (w_next, w_next)):
         sides = (Expectation(inner(vector, Gradient(F, at))) for vector in (drawn, Average(psi)))

@@ -122,7 +122,7 @@ def test_squares_of_symbols_that_may_be_anything() -> None:
         (delta - nu, False),
     ],
 )
-def test_what_vanishes_because_of_a_root(number: Any, vanishes: bool) -> None:
+def test_powers_of_roots_are_reduced(number: Any, vanishes: bool) -> None:
     """Even powers of a root are powers of its square, and odd ones are multiples of the root."""
     assert is_zero(number, {r: nu / (1 + delta)}) is vanishes
     assert not is_zero(number)

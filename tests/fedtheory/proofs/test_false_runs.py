@@ -117,7 +117,7 @@ def test_a_bound_makes_no_equation(derived: type[Derived], given: sp.Symbol, mad
     ],
     ids=lambda quantity: quantity.name,
 )
-def test_what_may_be_zero_is_not_positive(quantity: Any) -> None:
+def test_possibly_zero_quantities_are_not_positive(quantity: Any) -> None:
     """A quantity that may be zero is not positive, whatever is declared for its symbol."""
     symbol = sp.Symbol("letter", positive=True)
     stated = claim(0, "<", symbol, where={symbol: quantity})
@@ -192,7 +192,7 @@ def test_a_factor_of_a_smallest_number_is_a_number() -> None:
     assert "not a number" in failing(stated, Combination(claim=stated.id, links=[[Part(ONE, own)]]))
 
 
-def test_what_is_piecewise_constant_has_no_known_mean() -> None:
+def test_piecewise_constant_functions_are_refused() -> None:
     """Piecewise constant functions have derivative zero without being constant, and are rejected."""
     at_a_step, mean_of_it = sp.symbols("at_a_step mean_of_it", nonnegative=True)
     where = {at_a_step: q.objective_gradient_sq, mean_of_it: q.virtual_gradient_sq}
@@ -216,7 +216,7 @@ def test_a_condition_that_vanishes_is_none() -> None:
 
 
 @pytest.mark.parametrize("quantity", [q.mean_weight_sum, q.server_step_size], ids=lambda quantity: quantity.name)
-def test_what_need_not_be_whole_is_not_whole(quantity: Any) -> None:
+def test_exponents_need_not_be_integers(quantity: Any) -> None:
     """1 + y L <= (1 + L)^y fails for y between zero and one."""
     exponent, curvature = sp.Symbol("y", nonnegative=True, integer=True), sp.Symbol("L", nonnegative=True)
     stated = claim(1, "<=", (1 + curvature) ** exponent, where={exponent: quantity, curvature: q.smoothness})

@@ -123,7 +123,7 @@ CONTRACTIONS: dict[str, tuple[Any, Any, Run, str]] = {
 
 
 @pytest.mark.parametrize("name", CONTRACTIONS)
-def test_what_a_step_that_contracts_does_not_say(name: str) -> None:
+def test_contractions_with_one_error_are_refused(name: str) -> None:
     """The step holds on a run on which the claim fails, and the certificate has one error."""
     (step, certificate), right, run, because = CONTRACTIONS[name]
     claim = stated(lhs=q.final_distance_sq, rhs=right)
@@ -193,7 +193,7 @@ DISCOUNTED: dict[str, tuple[Any, Any, str]] = {
 
 
 @pytest.mark.parametrize("name", DISCOUNTED)
-def test_what_a_step_does_not_say_of_means_that_forget(name: str) -> None:
+def test_discounted_averages_with_one_error_are_refused(name: str) -> None:
     factor, gain, because = DISCOUNTED[name]
     shared: dict[str, Any] = {
         "where": {**WHERE, mu: q.strong_convexity},

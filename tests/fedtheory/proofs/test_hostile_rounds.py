@@ -302,7 +302,7 @@ def is_no_lie(claim: Claim, certificate: FixedPoint) -> bool:
 
 @given(RESTING)
 @settings(ENOUGH, max_examples=40)
-def test_what_is_said_to_rest_does(tried: tuple[Claim, FixedPoint]) -> None:
+def test_accepted_fixed_points_hold(tried: tuple[Claim, FixedPoint]) -> None:
     """Some fixed points with accepted certificates hold on all runs."""
     assert is_no_lie(*tried)
 
@@ -310,7 +310,7 @@ def test_what_is_said_to_rest_does(tried: tuple[Claim, FixedPoint]) -> None:
 @pytest.mark.slow
 @given(RESTING)
 @settings(ENOUGH, max_examples=34_500, database=None)
-def test_what_is_said_to_rest_does_in_many_tries(tried: tuple[Claim, FixedPoint]) -> None:
+def test_accepted_fixed_points_hold_in_many_tries(tried: tuple[Claim, FixedPoint]) -> None:
     """Thousands of fixed points with accepted certificates hold on all runs."""
     assert is_no_lie(*tried)
 

@@ -93,7 +93,7 @@ def test_no_certificate_shows_more_than_its_claim(name: str) -> None:
 
 @pytest.mark.parametrize("place", ["run", "path", "round", "points"])
 @pytest.mark.parametrize("name", ["comparator:curvatures.one-step", "comparator:drift.one-step"])
-def test_what_holds_in_expectation_holds_nowhere_else(name: str, place: Any) -> None:
+def test_statements_in_expectation_do_not_hold_on_paths(name: str, place: Any) -> None:
     """A statement in expectation at a local step is not proved on a path or for each outcome of a round."""
     assert verdict(replace(find(name), place=place), name) == "broken"
 
@@ -270,7 +270,7 @@ u, v = sp.symbols("u v", positive=True)
 @pytest.mark.parametrize(
     "number", [PRIME * u, u - (PRIME + 1) * u, u / PRIME, (u + v) ** 40 - (u - PRIME * v) ** 40, PRIME**3 * u**61]
 )
-def test_what_vanishes_modulo_a_prime_is_no_zero(number: Any) -> None:
+def test_zero_modulo_a_prime_is_not_zero(number: Any) -> None:
     """Images modulo a prime bound the size of a quotient, but not its value."""
     assert not is_zero(number)
     assert is_zero(number - sp.expand(number))

@@ -108,7 +108,7 @@ SEEDS = st.integers(0, 2**63)
 @pytest.mark.long
 @given(SEEDS)
 @hypothesis_settings(ENOUGH, max_examples=12)
-def test_what_is_taken_for_granted_holds(seed: int) -> None:
+def test_facts_hold_on_runs(seed: int) -> None:
     """The facts hold on some runs."""
     assert refuted(seed) == {}
 
@@ -116,7 +116,7 @@ def test_what_is_taken_for_granted_holds(seed: int) -> None:
 @pytest.mark.slow
 @given(SEEDS)
 @hypothesis_settings(ENOUGH, max_examples=3000, database=None)
-def test_what_is_taken_for_granted_holds_on_many_runs(seed: int) -> None:
+def test_facts_hold_on_many_runs(seed: int) -> None:
     """The facts hold on thousands of runs."""
     assert refuted(seed) == {}
 

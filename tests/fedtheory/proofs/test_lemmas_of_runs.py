@@ -188,7 +188,7 @@ def derived_claim(derived: Derived) -> Claim:
 
 
 @pytest.mark.parametrize("name", DERIVED)
-def test_what_is_derived_from_proved_claims_holds_on_runs_at_the_edge(name: str) -> None:
+def test_derived_claims_hold_on_runs_at_the_edge(name: str) -> None:
     """Derivations from steps to rounds, rounds to runs, and clients and steps of an update to averages hold."""
     found = verdicts(derived_claim(DERIVED[name]))
     assert all(found.values()), found
@@ -203,7 +203,7 @@ SMALL_STEPS = {
 ALL |= SMALL_STEPS
 
 
-def test_what_is_proved_is_about_the_update_rule() -> None:
+def test_proved_claims_concern_the_update_rule() -> None:
     """The proved claims, as user-defined ones, hold on runs of every algorithm, or do not apply."""
     for name in certificates():
         claim = replace(find(name), id="t:own")

@@ -104,7 +104,7 @@ def in_the_mean(slack: Expr) -> Expr:
 @pytest.mark.parametrize("place", ["step", "path"])
 @pytest.mark.parametrize("assumed", ASSUMED)
 @pytest.mark.parametrize("point", POINTS)
-def test_what_a_theory_says_of_steps_holds_at_each_of_them(point: str, assumed: str, place: Any) -> None:
+def test_facts_of_step_contexts_hold_at_each_step(point: str, assumed: str, place: Any) -> None:
     """Facts hold for one client, one step, no noise, flat objectives, stale models, or unequal weights."""
     where: dict[sp.Symbol, Any] = {sp.Symbol(quantity.name): quantity for quantity in (*SHARED, *POINTS[point])}
     shared: dict[str, Any] = {"id": "t:lemma", "place": place, "assumptions": (a.same_local_work, *ASSUMED[assumed])}

@@ -22,7 +22,7 @@ NAMES = {entry.assumption: entry.name for entry in list_assumptions()}
 
 @pytest.mark.long
 @pytest.mark.parametrize("claim_id", ["liu2022:lemma-1", "renard2022:property-2.5"])
-def test_what_is_left_out_is_named(claim_id: str) -> None:
+def test_removed_assumptions_are_named(claim_id: str) -> None:
     """Each removed assumption is named, unless the proof holds without it."""
     claim = find(claim_id)
     document = document_of(claim, certificate_of(claim_id))

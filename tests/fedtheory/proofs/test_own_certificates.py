@@ -163,7 +163,7 @@ def test_false_variants_are_not_proved(what: str) -> None:
     assert verdict("shrinks", document("shrinks")) == "broken"
 
 
-def test_what_moves_at_the_optimum_is_not_at_rest() -> None:
+def test_moving_vectors_are_no_fixed_point() -> None:
     changed("m: (m + x) / 2", "m: m + x")
     assert verdict("rest", document("rest")) == "broken"
 
@@ -235,7 +235,7 @@ def test_a_switch_is_zero_or_one_whatever_is_allowed() -> None:
     assert list_parameter_bounds(claim) == (beta <= 1,)
 
 
-def test_what_only_looks_like_a_definition_is_refused() -> None:
+def test_imitated_definitions_are_refused() -> None:
     text = changed("own = FederatedAlgorithm(", "class Other(FederatedAlgorithm):\n    pass\n\nown = Other(")
     assert "class Other" in text
     found = check_certificate(resolve("claims.py:rest"), evaluate_at_optimum())

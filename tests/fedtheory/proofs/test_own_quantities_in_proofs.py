@@ -133,7 +133,7 @@ LIAR = VectorQuantity("average_iterate", r"\bar x^{(t,k)}", "no average", lambda
     ],
     ids=["another measure", "root", "another vector", "another vector of that name"],
 )
-def test_what_only_says_to_be_a_quantity_has_no_meaning(quantity: RunQuantity) -> None:
+def test_imitated_quantities_have_no_meaning(quantity: RunQuantity) -> None:
     """A quantity with any term and name from a hostile file has no meaning in proofs."""
     assert find_by_term(quantity, {}) is quantity
     claim = about_runs(quantity, D**2 * L)
@@ -228,7 +228,7 @@ def latex_of_extreme(clients: str) -> str:
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )
-def test_what_is_no_own_quantity(keys: Any, said: str) -> None:
+def test_invalid_user_defined_quantities(keys: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         own("own_error", GAP, **keys)
 

@@ -149,7 +149,7 @@ def test_values_of_the_present_step_have_no_other_index(quantity: RunQuantity, i
     assert process.is_fixed(symbol) == (not indices)
 
 
-def test_what_is_known_of_the_present_step_is_not_summed_over_all() -> None:
+def test_relations_at_late_steps_are_not_summed_over_all() -> None:
     """A relation that holds after e steps is not summed over all steps, since the sum may be false."""
     claim = use_plain_symbols(find("vlaski2023:eq-5.53.way"))
     context = context_of_vectors(claim, claim.relations[1], _prove_nothing)

@@ -172,7 +172,7 @@ def make_runs() -> list[Run]:
 
 
 @pytest.mark.parametrize("place", OF_PLACE)
-def test_what_is_taken_for_an_identity_is_one(place: Place) -> None:
+def test_proved_equations_hold_on_runs(place: Place) -> None:
     """An equation that is proved without any inequality holds at each place of the runs to which it applies."""
     writer, runs = Writer(20, place), make_runs()
     proved, applied = 0, 0

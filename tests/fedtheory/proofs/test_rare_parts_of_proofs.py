@@ -362,7 +362,7 @@ def test_optimal_values_in_words() -> None:
     assert _describe_optimal_value(SimpleNamespace(problem="logistic")) == ""  # type: ignore[arg-type]
 
 
-def test_what_travels_between_processes() -> None:
+def test_pickled_claims_of_proofs() -> None:
     """Claims of the package and errors travel by name; user-defined claims do not travel."""
     claim = find("renard2022:thm-2.1")
     found = pickling.unpack(pickling.pack([claim, q.final_suboptimality, 3]))

@@ -195,7 +195,7 @@ def test_noise_in_a_mean_needs_the_shares() -> None:
     assert is_false(claim, {"weights": ["1/4", "3/4"], "noise": "1"})
 
 
-def test_what_changes_from_step_to_step_is_a_vector() -> None:
+def test_symbols_that_change_between_steps_are_vectors() -> None:
     """A symbol that changes between steps is a vector, so that its sum is no multiple."""
     context = {"client_vectors": frozenset({x_i}), "local_steps": sp.Integer(2)}
     total, multiple = norm_sq(LocalSum(x_i)), 4 * norm_sq(x_i)
@@ -252,7 +252,7 @@ def test_a_positive_difference_shows_no_equation() -> None:
     assert is_false(claim)
 
 
-def test_what_is_equal_is_not_smaller() -> None:
+def test_equal_sums_are_not_smaller() -> None:
     """A known sum over past steps is not smaller than its value."""
     claim = stated(
         lhs=PastSum(k),
@@ -295,7 +295,7 @@ def test_shares_need_somebody_who_reports() -> None:
     assert_stopped(claim, links([]), "in updates with a report")
 
 
-def test_who_is_drawn_is_random_whatever_they_hold() -> None:
+def test_averages_over_participants_are_random() -> None:
     """The average optimum of participants is random."""
     drawn = norm_sq(Selected(best))
     claim = stated(

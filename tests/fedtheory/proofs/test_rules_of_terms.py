@@ -186,7 +186,7 @@ REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_a_rule_refuses(name: str) -> None:
+def test_refusals_of_rules(name: str) -> None:
     term, context, why = REFUSED[name]
     with pytest.raises(Rejected, match=why):
         term.check(context)
@@ -220,7 +220,7 @@ INFERRED: dict[str, tuple[ProofTerm, TermContext, Any, Comparison]] = {
 
 
 @pytest.mark.parametrize("name", INFERRED)
-def test_what_a_rule_infers(name: str) -> None:
+def test_conclusions_of_rules(name: str) -> None:
     term, context, expression, comparison = INFERRED[name]
     found = term.check(context)
     assert sp.expand(found.expression - expression) == 0
@@ -364,7 +364,7 @@ def test_members_at_the_ends_of_sums(first: int, more: int) -> None:
     assert {monomial: number.expression for monomial, number in found.items()} == expected
 
 
-def test_what_is_not_linear_in_a_step_is_refused() -> None:
+def test_nonlinear_updates_are_refused() -> None:
     changing = symbol(q.round_drift)
     for expression in (sp.sqrt(changing + 1), (changing + 1) ** sp.Rational(1, 3)):
         with pytest.raises(Rejected, match="is not linear in what changes"):

@@ -45,7 +45,7 @@ def test_shares_by_rows() -> None:
         assert "1 to 3 rows" in str(describe_weights([3, 1], equal.problem.weights))
 
 
-def test_who_minimises_half_of_the_loss_takes_twice_the_step_size() -> None:
+def test_half_of_the_loss_needs_twice_the_step_size() -> None:
     """Half of the loss with twice the step size gives the same models, as the note on the loss says."""
     ours = _given()
     assert list_data_notes(ours.problem)[0].startswith("F_i is the average of (y - x'w)^2")
@@ -286,7 +286,7 @@ CELLS: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize(("cell", "message"), CELLS.values(), ids=CELLS)
-def test_what_stands_in_a_numbers_place(cell: str, message: str, homes: Path) -> None:
+def test_text_in_place_of_a_number_is_reported(cell: str, message: str, homes: Path) -> None:
     """The message has the row as in an editor, the column's name, and a suggestion."""
     (homes / "homes.csv").write_text(HOMES.replace("50,", f"{cell},"))
     with pytest.raises(InputError, match=message):
@@ -294,7 +294,7 @@ def test_what_stands_in_a_numbers_place(cell: str, message: str, homes: Path) ->
 
 
 @pytest.mark.parametrize(("sign", "decimal"), [(",", "."), (";", "."), (";", ","), ("\t", ".")])
-def test_what_stands_between_cells(sign: str, decimal: str, homes: Path) -> None:
+def test_separators_of_cells(sign: str, decimal: str, homes: Path) -> None:
     """Separators are commas, semicolons or tabs, as in the first line; with semicolons, commas may be decimal."""
     text = HOMES.replace(".", "point").replace(",", sign).replace("point", decimal)
     (homes / "other.csv").write_text(text)

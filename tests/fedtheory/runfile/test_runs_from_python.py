@@ -120,7 +120,7 @@ def test_algorithm_and_problem_have_the_same_clients(name: str | None) -> None:
         replace(run, problem=run.problem.repeat(2))
 
 
-def test_nobody_sends_more_coordinates_than_there_are() -> None:
+def test_compression_keeps_at_most_all_coordinates() -> None:
     run = of("compressed")
     with pytest.raises(InputError, match="whole number of coordinates from 1 to 1"):
         replace(run, algorithm=with_values(run.algorithm, "2"))

@@ -95,7 +95,7 @@ def test_noise_beside_another_vector_stays_whole() -> None:
         assert {block for block, *_ in found.matrices} == {Block(summed=True)}
 
 
-def test_what_no_square_has_is_a_row() -> None:
+def test_scalars_outside_squares_become_rows() -> None:
     """Scalars that are not in a square become rows: numbers, and products whose weight may be negative."""
     signed = Average((w_i - 1) * norm_sq(c_i))
     found = split_form({sp.S.One: ONE, signed: ONE, norm_sq(a): ONE}, CONTEXT)

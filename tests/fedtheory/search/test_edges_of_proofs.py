@@ -141,7 +141,7 @@ def test_counts_are_counted_from_their_least() -> None:
         assert split_into_products(sp.expand(number), SIGNS) is None
 
 
-def test_what_squares_leave_is_a_sum_of_products() -> None:
+def test_remainders_of_squares_are_sums_of_products() -> None:
     """Coefficients with an evident sign are removed first; products cover the remainder."""
     for rest in (sigma, (tau - 1) * (1 - 4 * eta * L)):
         number = sp.expand((sigma - L) ** 2 + rest)

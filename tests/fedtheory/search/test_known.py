@@ -28,7 +28,7 @@ def test_a_loose_bound_is_proved_from_its_statement() -> None:
     assert check_certificate(claim, found.proof.document).verdict == "proved"
 
 
-def test_what_is_supposed_is_not_proved_of_the_claim_itself() -> None:
+def test_additional_assumptions_do_not_prove_the_claim() -> None:
     """A document with an additional assumption is broken for the claim without it."""
     found = find_proof(error_bound(LOOSE))
     assert isinstance(found, Found)
@@ -120,7 +120,7 @@ FALSE = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FALSE)
-def test_nothing_false_is_proved(name: str) -> None:
+def test_false_claims_are_not_proved(name: str) -> None:
     """No proof is found with too few assumptions or conditions."""
     rest, conditions, assumptions = FALSE[name]
     claim = error_bound(

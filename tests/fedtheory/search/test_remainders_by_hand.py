@@ -142,7 +142,7 @@ def test_systems_of_coefficients() -> None:
     assert not system.impose({0: quotient(sp.S.Zero), -1: ONE})
 
 
-def test_what_has_to_cancel() -> None:
+def test_rows_that_must_cancel() -> None:
     """Values, and inner products with a vector without square, must cancel."""
     a, b = sp.symbols("a b")
     parts = {

@@ -367,7 +367,7 @@ def test_products_of_long_polynomials_are_refused() -> None:
         multiply_numbers(long, longer)
 
 
-def test_what_a_claim_may_mean() -> None:
+def test_supposed_assumptions_of_a_claim() -> None:
     """Assumptions whose constant the claim names are supposed, if it makes none on the objectives."""
     where = {**WHERE, mu: q.strong_convexity}
     assert list_supposable(error_bound(LOOSE)) == [a.convex_and_smooth, a.smooth]

@@ -62,7 +62,7 @@ def test_a_term_that_is_not_needed_goes() -> None:
     assert {term.term: term.proved for term in found.terms}[norm_sq(x)] == 0
 
 
-def test_what_is_not_proved_is_not_tightened() -> None:
+def test_false_bounds_are_not_tightened() -> None:
     """A false bound is not tightened."""
     false = replace(QUADRATIC, rhs=L * norm_sq(x - y) / 4)
     assert isinstance(find_proof(false), NotFound)

@@ -255,7 +255,7 @@ def test_start_at_the_optimum() -> None:
     assert run.final == 0
 
 
-def test_what_the_server_knows() -> None:
+def test_the_first_intervals_have_one_local_step() -> None:
     """Estimates are sent with the next models, so that the first two intervals have one local step."""
     for aggregation in (0, 1, 1000):
         assert descend_adaptively(problem(), ETA, Budget(1, aggregation, 3 + 3 * aggregation)).local_steps[:2] == (1, 1)

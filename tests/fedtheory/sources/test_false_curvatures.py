@@ -120,7 +120,7 @@ FALSE: dict[str, tuple[Claim, dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("claim", "change", "run"), FALSE.values(), ids=FALSE)
-def test_what_is_false_is_not_proved(claim: Claim, change: dict[str, Any], run: dict[str, Any]) -> None:
+def test_false_variants_are_not_proved(claim: Claim, change: dict[str, Any], run: dict[str, Any]) -> None:
     """A smaller constant, wider conditions, or a missing term fails on a run by hand."""
     changed = replace(claim, **change)
     assert not is_proved(changed)

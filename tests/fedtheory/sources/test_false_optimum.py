@@ -59,7 +59,7 @@ def test_other_premises(premise: str) -> None:
 
 
 @pytest.mark.parametrize("missing", AtOptimum.needs)
-def test_what_a_round_at_the_optimum_needs(missing: a.Assumption) -> None:
+def test_assumptions_of_a_round_at_the_optimum(missing: a.Assumption) -> None:
     """The bound needs normalised steps, uniform sampling, equal weights, a unit server step, and curvature."""
     fewer = tuple(one for one in CLAIM.assumptions if one is not missing)
     assert not all(

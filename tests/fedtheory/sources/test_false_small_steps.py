@@ -31,7 +31,7 @@ def balances(weight: Any, at: Any = w_bar, assumptions: Any = COMMON_STEP, place
 
 @pytest.mark.parametrize("name", PULLS)
 @pytest.mark.parametrize("place", ["points", "round"])
-def test_where_pulls_balance(name: str, place: Any) -> None:
+def test_weights_at_the_limit_point(name: str, place: Any) -> None:
     """The weights are local steps times step sizes, or local steps for equal step sizes, at the limit point only."""
     assert balances(PULLS[name], place=place) is (name in ("sized", "by steps"))
     own_sizes = [one for one in COMMON_STEP if one is not a.same_step_size]

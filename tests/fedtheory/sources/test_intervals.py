@@ -120,7 +120,7 @@ def combined(left: Any, operator: Any, right: Any, *parts: Part, known: Any = ()
 GAPS = "lecture27:thm-2.gaps"
 
 
-def test_nothing_is_divided_by_a_gap_that_may_vanish() -> None:
+def test_possibly_zero_gaps_are_no_denominators() -> None:
     """1/theta is defined where a claim divides by theta, or by a smaller epsilon."""
     gained = Part(eta, "lecture27:thm-2.each-interval")
     found = combined(eta, "<=", 2 * eta, gained)
@@ -164,7 +164,7 @@ def test_the_smallest_gap_is_the_smallest_of_ends() -> None:
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3))
 @settings(max_examples=15, deadline=None, derandomize=True)
-def test_what_is_taken_for_granted_of_quantities(seed: int, rounds: int, local_steps: int) -> None:
+def test_facts_on_quantities_hold_on_runs(seed: int, rounds: int, local_steps: int) -> None:
     """The sums over rounds, the ends of intervals and the smallest gap have the values that proofs assume."""
     import numpy as np
 
@@ -194,7 +194,7 @@ STEEPNESS = norm_sq(Gradient(F, v))
 
 
 @pytest.mark.parametrize("slack", [NOW - LATER - STEEPNESS, (NOW - LATER) * STEEPNESS], ids=["added", "a factor"])
-def test_what_differs_from_step_to_step_does_not_telescope(slack: Any) -> None:
+def test_values_that_differ_between_steps_do_not_telescope(slack: Any) -> None:
     """The squared gradient differs between steps."""
     with pytest.raises(Rejected, match="does not telescope"):
         SumOverSteps("a claim").slack(SYMBOLS, slack)
@@ -209,7 +209,7 @@ def test_other_quantities_of_a_round_stay_with_their_round(derived: Any) -> None
         derived.slack(symbols, slack)
 
 
-def test_nothing_is_divided_by_what_a_claim_does_not_name() -> None:
+def test_denominators_of_premises_must_be_positive() -> None:
     """Denominators of a premise must be positive, even if they cancel."""
     where = {symbol: quantity for symbol, quantity in CLAIM.where.items() if quantity is not q.interval_start_gap}
     claim = replace(CLAIM, where=where, lhs=tau, relation="<=", rhs=2 * tau, also=(), id="t:unnamed")

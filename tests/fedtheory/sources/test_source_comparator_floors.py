@@ -36,7 +36,7 @@ STRONGLY_CONVEX: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("changes", STRONGLY_CONVEX.values(), ids=STRONGLY_CONVEX)
-def test_the_floor_is_near_the_error_at_which_runs_settle(changes: dict[str, Any]) -> None:
+def test_the_floor_is_near_the_stationary_error(changes: dict[str, Any]) -> None:
     """The floor is within a factor of four of the stationary error, and never below it."""
     assert 1 < floor_over_settled(line_run(FLOAT, **changes)) < 4
 

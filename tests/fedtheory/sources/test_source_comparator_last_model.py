@@ -170,14 +170,14 @@ def failing(step: Proof, **changes: Any) -> list[str]:
     return [one.text for one in found.steps if not one.holds]
 
 
-def test_nothing_may_be_kept_from_the_round_before() -> None:
+def test_errors_of_the_previous_round_are_refused() -> None:
     """A step with an additional error before and after it would also count the error of the start."""
     more = gain * last.kept_fraction
     step = granted(lhs=STEP.lhs + more * _NEXT_ERROR, rhs=STEP.rhs + factor * more * _ERROR)
     assert any("nothing is kept" in text for text in failing(step, kept=gain * last.accumulated + more))
 
 
-def test_what_is_kept_is_a_number_at_every_step() -> None:
+def test_undefined_steps_break_the_chain() -> None:
     """A step that is undefined at one of its places breaks the chain there."""
     broken, now, later = last.accumulated / (k - 1), last.accumulated, last.accumulated.subs(k, k + 1)
     step = granted(
@@ -200,7 +200,7 @@ def test_the_potential_bounds_the_sampling_error_of_errors() -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_floor_is_near_the_error_at_which_models_settle(name: str) -> None:
+def test_the_floor_is_near_the_stationary_error(name: str) -> None:
     """The floor is within a factor of four on three quadratics and on ridge regression."""
     ratio = compare_floor(CASES[name])
     assert ratio is not None
@@ -213,7 +213,7 @@ def test_long_rounds_are_not_covered() -> None:
     assert LAST_MODEL.divide_by_error(replace(settling, local_steps=5, length=0.9).run) is None
 
 
-def test_a_run_that_has_settled_needs_a_quarter_of_the_bound() -> None:
+def test_a_stationary_run_attains_a_quarter_of_the_bound() -> None:
     """The error of a long run is its limit, and the bound is its floor."""
     run = a_run(FLOAT, rounds=3000, start=[0.0])
     bound = float(np.ravel(compile_expression(MODEL.rhs, MODEL.notation)(whole_run(run)))[0])

@@ -166,14 +166,14 @@ def test_a_step_alone_does_not_make_runs_come_together(missing: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_floor_is_near_the_error_at_which_runs_settle(name: str) -> None:
+def test_the_floor_is_near_the_stationary_error(name: str) -> None:
     """The floor is within a factor of four on three quadratics and on ridge regression, for all curvatures."""
     ratio = compare_floor(CASES[name], LAST_ROUND)
     assert ratio is not None
     assert 1 < ratio < 4
 
 
-def test_a_run_that_has_settled_needs_a_quarter_of_the_bound() -> None:
+def test_a_stationary_run_attains_a_quarter_of_the_bound() -> None:
     """The error of a long run is its limit, and the bound is its floor."""
     run = a_run(FLOAT, rounds=3000, start=[0.0])
     bound = float(np.ravel(compile_expression(LAST.rhs, LAST.notation)(whole_run(run)))[0])

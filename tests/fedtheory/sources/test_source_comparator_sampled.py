@@ -279,7 +279,7 @@ def test_a_tenth_of_the_draw_is_not_enough_for_a_run() -> None:
 
 
 @pytest.mark.parametrize(("changes", "_expected"), list(LAWS.values())[:3], ids=list(LAWS)[:3])
-def test_the_floor_is_near_the_error_at_which_runs_settle(changes: dict[str, Any], _expected: fmpq) -> None:
+def test_the_floor_is_near_the_stationary_error(changes: dict[str, Any], _expected: fmpq) -> None:
     """The floor is within a factor of five of the stationary error, and never below it."""
     run = a_run(FLOAT, **changes)
     floor = compile_expression(3 * strong.floor / (2 * mu), LAST.notation)(whole_run(run))

@@ -163,7 +163,7 @@ def test_the_map_of_two_updates_has_the_stated_trace_and_determinant() -> None:
     assert sp.expand(1 - both.trace() + both.det() - (x + y + x * y)) == 0
 
 
-def test_example_2_settles_in_two_points() -> None:
+def test_example_2_alternates_between_two_points() -> None:
     """With q_1 = 1/2, q_2 = 1 and phi = 1/2 the models alternate between two points, neither of them -1/3."""
     path = [float(str(m.p)) / float(str(m.q)) for m in models(turns("1/2", "1", "1/2", 60))]
     offset = float(

@@ -114,7 +114,7 @@ def test_a_local_step_with_sampled_clients() -> None:
     assert not check(find("fraboni2022:lemma-2.eq-60.fixed"), run).applicable
 
 
-def test_what_delays_add_to_the_bound() -> None:
+def test_terms_that_delays_add() -> None:
     """For two clients in turn twice the delay adds four times as much to the bound."""
     run = scheduled(Asynchronous("one-by-one"), (1, 1), 4, ["1", "1"], linear=[[1], [-1]])
     claim = find("fraboni2022:thm-1.claim-delay.quadratic")

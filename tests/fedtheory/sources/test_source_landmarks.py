@@ -67,7 +67,7 @@ def test_too_large_steps_have_no_limit() -> None:
 
 
 @pytest.mark.parametrize("name", SETTLING)
-def test_the_second_moments_settle_where_long_runs_are(name: str) -> None:
+def test_stationary_second_moments_are_those_of_long_runs(name: str) -> None:
     keys = SETTLING[name] | {"name": name}
     long = _joint(keys, FLOAT, 400)
     exactly = [plain_float(x) for x in compute_limiting_moment(_joint(keys, RATIONAL, 1)).ravel()]
@@ -76,7 +76,7 @@ def test_the_second_moments_settle_where_long_runs_are(name: str) -> None:
 
 
 @pytest.mark.long
-def test_sampled_clients_with_control_variates_settle_where_long_runs_are() -> None:
+def test_stationary_moments_with_control_variates_are_those_of_long_runs() -> None:
     keys = {"name": "scaffold", "local_steps": 2, "participation": {"kind": "uniform", "clients": 1}}
     long = _joint(keys, FLOAT, 1000)
     exactly = [plain_float(x) for x in compute_limiting_moment(_joint(keys, RATIONAL, 1)).ravel()]
@@ -84,7 +84,7 @@ def test_sampled_clients_with_control_variates_settle_where_long_runs_are() -> N
     assert np.allclose(compute_limiting_moment(long), long.moments[-1], rtol=1e-9)
 
 
-def test_noise_that_grows_with_the_models_settles_alike_in_rationals_and_floats() -> None:
+def test_stationary_moments_with_model_noise_agree_in_rationals_and_floats() -> None:
     rows = {"inputs": [[[1], [2]], [[1], [3]]], "outputs": [[1, 0], [2, 1]], "start": [1], "batch": 1}
     keys = {"name": "scaffnew", "probability": "1/3", "local_step_size": "1/20", "rounds": 1}
     document = {"problem": {"kind": "least-squares"} | rows, "algorithm": keys}
@@ -101,7 +101,7 @@ AVERAGED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", AVERAGED)
-def test_with_single_steps_they_settle_where_averaging_does(name: str) -> None:
+def test_single_steps_have_the_stationary_error_of_fedavg(name: str) -> None:
     """With single steps the stationary errors are those of FedAvg, since control variates have mean zero."""
     keys = {"local_step_size": "1/8", "rounds": 1}
     runs = [
@@ -112,7 +112,7 @@ def test_with_single_steps_they_settle_where_averaging_does(name: str) -> None:
     assert plain == other > 0
 
 
-def test_a_graph_of_all_settles_where_averaging_does() -> None:
+def test_a_complete_graph_has_the_stationary_error_of_fedavg() -> None:
     keys = {"local_step_size": "1/8", "rounds": 1}
     problem = PROBLEM | {"weights": ["1/2", "1/2"]}
     own = {"name": "dsgd", "mixing": [["1/2", "1/2"], ["1/2", "1/2"]]}
@@ -121,7 +121,7 @@ def test_a_graph_of_all_settles_where_averaging_does() -> None:
     assert plain == other > 0
 
 
-def test_what_grows_does_not_settle() -> None:
+def test_growing_errors_have_no_stationary_value() -> None:
     with pytest.raises(NotApplicable, match="use a smaller step size"):
         compute_limiting_moment(_joint({"name": "scaffold", "local_step_size": 2}, RATIONAL, 1))
     with pytest.raises(NotApplicable, match="use a smaller step size"):

@@ -254,7 +254,7 @@ def test_the_aggregation_of_fedavg_is_checked() -> None:
     assert [sides("fedavg", run, link) for link in (0, 1)] == [(0, 0, True)] * 2
 
 
-def test_nothing_that_is_not_printed_is_shown_as_printed() -> None:
+def test_only_published_formulas_are_called_published() -> None:
     """The figure of the ring is not called published, since the slides have no formula for it."""
     for name in ("architecture.rar", "cor-4.K.implied", "noniid.GB.B1", "cor-4.explicit"):
         assert claim_of(name).printed is None

@@ -62,7 +62,7 @@ CHANGES: dict[str, tuple[Claim, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("claim", "change"), CHANGES.values(), ids=CHANGES)
-def test_nothing_stronger_is_proved(claim: Claim, change: dict[str, Any]) -> None:
+def test_certificates_prove_no_stronger_claim(claim: Claim, change: dict[str, Any]) -> None:
     """The recorded certificate proves the claim, and no stronger one."""
     certificate = certificate_of(claim.id)
     assert certificate is not None

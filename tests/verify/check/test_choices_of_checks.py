@@ -164,7 +164,7 @@ def _check_ladders(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
     return found, starts
 
 
-def test_what_ladders_say_of_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdicts_of_ladders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Constants are compared at the start of the first ladder; without one, what does not rise holds."""
     found, starts = _check_ladders(monkeypatch, constant=7.0)
     assert (found.holds, found.constant) == ((2, 7.0), 3.0)

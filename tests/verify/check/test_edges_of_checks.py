@@ -41,7 +41,7 @@ def _link(operator: str = "<=") -> Any:
     return CompiledRelation(relation, nothing, nothing)
 
 
-def test_how_clear_violations_are() -> None:
+def test_margins_of_violations() -> None:
     assert [rank_unclearness(ratio) for ratio in RATIO] == [2, 1, 1, 1, 0, 0]
     assert is_everywhere({})
     assert not is_everywhere({"a": "a ball"})
@@ -122,7 +122,7 @@ def test_several_relations_and_runs() -> None:
     assert (_convert_to_float(None), _convert_to_float(fmpq(1, 2))) == (None, 0.5)
 
 
-def test_what_is_evaluated_together() -> None:
+def test_claims_that_are_evaluated_together() -> None:
     for rate, relations, together in ((None, (1,), True), (None, (), False), (1, (1,), False)):
         claim: Any = SimpleNamespace(rate=rate, relations=relations, choice_conditions=())
         assert _has_batches(claim) is together
@@ -173,7 +173,7 @@ def test_checks_that_rounding_has_no_say_in() -> None:
     assert not _check(rate=rate).is_decided
 
 
-def test_what_expressions_ask_of_a_run() -> None:
+def test_dependencies_of_expressions() -> None:
     """Quantities of a run, and clients where means over them are taken; the largest shapes count."""
     claim = Claim(id="t:one", lhs=eta * L * D, rhs=1, where=WHERE)
     plain = Dependencies.from_expressions([eta * L, D], claim)

@@ -226,7 +226,7 @@ def test_claims_that_are_searched_anyway(monkeypatch: pytest.MonkeyPatch) -> Non
         assert verdict._is_searched_anyway(claim) is searched
 
 
-def test_what_few_instances_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_kinds_of_instances(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kinds of runs that are too few; of a rate what excludes them, where they are few."""
     monkeypatch.setattr(verdict, "count_missing_aspects", lambda _: "lacking")
     monkeypatch.setattr(verdict, "list_excluded_aspects", lambda _: "excluded")

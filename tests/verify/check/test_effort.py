@@ -37,7 +37,7 @@ def test_a_check_counts_the_same_each_time() -> None:
     assert spent[0] > 0
 
 
-def test_what_asks_for_constants_alone_has_no_simulation() -> None:
+def test_constants_need_no_simulation() -> None:
     """A claim about the clock counts the same for a thousand rounds as for two."""
     clock = {"policy": "async", "ties": "one-by-one", "times": ["1", "1"]}
     of_clock = Claim(id="mine:clock", lhs=q.window, rhs=10**6, assumptions=[a.asynchronous, a.one_at_a_time])

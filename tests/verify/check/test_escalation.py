@@ -61,7 +61,7 @@ def test_a_true_violation_is_confirmed(tmp_path: Path) -> None:
     assert settled.final_decision is not None
 
 
-def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unaffordable_rationals_leave_a_check_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A violation in floats that rationals and enclosures do not confirm is undecided."""
     monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     path = run_file(tmp_path, Instance("wide quadratics", 68))
@@ -81,7 +81,9 @@ def test_a_violation_is_confirmed_in_enclosures(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("limit", ["_MOST_PRODUCTS", "_MOST_OF_CONSTANTS"])
-def test_what_enclosures_cannot_afford_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+def test_unaffordable_enclosures_leave_a_check_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
     """Comparisons that cost rationals and enclosures more than a minute or two stay undecided."""
     monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     monkeypatch.setattr(f"verify.check.escalation.{limit}", 0)
@@ -112,9 +114,7 @@ def test_long_runs_are_decided_in_enclosures(denominator: int, verdict: bool) ->
     assert (found.holds, found.decided_in) == (verdict, "in floats" if verdict else "in enclosures")
 
 
-def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_proof_of_the_claim_decides_a_tie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another statement with the name of a proved one stays open."""
     monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     path = run_file(tmp_path, Instance("wide quadratics", 68))
@@ -133,7 +133,7 @@ def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
 
 
 @pytest.mark.parametrize("apart", [fmpq(1, 10**25), fmpq(1, 10**13)], ids=["no float apart", "some floats apart"])
-def test_a_proof_settles_nothing_where_an_assumption_fails(apart: fmpq) -> None:
+def test_a_proof_decides_nothing_where_an_assumption_fails(apart: fmpq) -> None:
     """Step sizes that floats take for equal, and rationals do not: the claim says nothing of the run."""
     hessians = RATIONAL.array([[[1, 0], [0, 1]]] * 2)
     problem = quadratic(hessians, RATIONAL.array([[1, 0]] * 2), RATIONAL.array([3, 0]))

@@ -134,7 +134,7 @@ def test_a_difference_from_the_limit() -> None:
     assert found == Growth(T, sp.oo, Fraction(-1), fmpq(1, 18))
 
 
-def test_what_is_left_to_the_ladders() -> None:
+def test_rates_without_an_exact_limit() -> None:
     """Variable-dependent step sizes, stated constants, floats, more clients and exponentials have no exact limit."""
     run = _run(noise=1)
     assert _growth(q.average_suboptimality, 1 / T, T, run, step_size=1 / sp.sqrt(T)) is None
@@ -171,7 +171,7 @@ RUN: dict[str, Any] = {
 }
 
 
-def test_a_run_in_floats_is_settled_in_rationals() -> None:
+def test_ladders_in_floats_are_decided_in_rationals() -> None:
     """The ladder of floats has a ratio that rises like T; the exact limit refutes, and no word is said of rounding."""
     found = check_and_escalate(SQUARE, parse_run(RUN, FLOAT), lambda: parse_run(RUN, RATIONAL))
     assert found.holds is False

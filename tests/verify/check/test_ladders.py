@@ -143,7 +143,7 @@ def test_each_variable_that_an_order_names_is_climbed() -> None:
     assert [level.values for level in joint.ladders[2].levels] == [(16, 2), (64, 8), (256, 32)]
 
 
-def test_what_a_rate_sets_is_no_variable_of_its_own() -> None:
+def test_quantities_set_by_a_rate_are_no_variables() -> None:
     """A step size that depends on the variable, and what a stated constant leaves open."""
     tuned = _rate(mu, mu, T, step_size=1 / sp.sqrt(T)).rate
     stated = _rate(1 / (tau * T), 1 / (tau * T), T, constant=sp.S.One).rate

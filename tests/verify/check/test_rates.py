@@ -107,7 +107,7 @@ def test_ladders_of_rounding_errors_are_climbed_in_rationals() -> None:
     assert settled.rate.is_zero
 
 
-def test_what_floats_do_not_tell_from_zero_rises_over_no_order() -> None:
+def test_rounding_errors_do_not_rise_over_an_order() -> None:
     """A linear rate stands although the last levels are squares of rounding errors; one that is too fast does not."""
     eta, mu = sp.symbols("eta mu", positive=True)
     where = {T: q.rounds, tau: q.local_steps, eta: q.local_step_size, mu: q.strong_convexity}

@@ -121,7 +121,7 @@ def test_levels_of_ladders() -> None:
     assert [_lengthen_rounds(run, factor) for factor in (1, 4, 16)] == [9, 2, 1]
 
 
-def test_what_a_rate_sets() -> None:
+def test_quantities_set_by_a_rate() -> None:
     for local_steps, step_size, expected in (
         (None, None, (False, False, False)),
         (1, None, (True, False, False)),

@@ -113,7 +113,7 @@ def test_a_violation_that_exact_numbers_leave_open_refutes_nothing() -> None:
     assert verdicts._find_counterexample(claim, [spurious], Decision()) is None
 
 
-def test_of_several_places_the_largest_value_has_an_order() -> None:
+def test_the_largest_value_over_places_has_an_order() -> None:
     """At k = 0 a client is exactly at the start of the round; at k = 1 its distance is O(eta), and not O(eta^2)."""
     eta = sp.Symbol("eta", positive=True)
     array = RATIONAL.array
@@ -145,7 +145,7 @@ def _outcome(holds: bool | None) -> Outcome:
 
 
 @pytest.mark.parametrize(("holds", "verdict"), [(True, "supported"), (None, "undecided")])
-def test_what_is_open_on_one_run_is_undecided(holds: bool | None, verdict: str) -> None:
+def test_one_open_run_leaves_a_claim_undecided(holds: bool | None, verdict: str) -> None:
     """However many others there are on which it holds."""
     found = verdicts._find_verdict("renard2022:lemma-2.3", [_outcome(True), _outcome(holds)], Decision())
     assert found.verdict == verdict
@@ -163,7 +163,7 @@ def test_few_instances_are_thin_and_leave_only_claims_of_no_paper_undecided() ->
     assert not replace(found, verdict="proved").is_thin
 
 
-def test_of_several_choices_the_largest_value_has_an_order() -> None:
+def test_the_largest_value_over_choices_has_an_order() -> None:
     """From the minimiser the distance is zero, and then eta^2 sigma^2 / N: it counts beside the other choice, 1/N^2."""
     distance, chosen = sp.Symbol("d", positive=True), sp.Symbol("c")
     where, measured = {N: q.clients, distance: q.server_distance_sq}, chosen * distance + (1 - chosen) / N**2

@@ -107,7 +107,7 @@ def test_the_condition_that_fails_is_named() -> None:
         assert names[3] == next(claim.in_words(one) for one in conditions if one != (x >= 0))
 
 
-def test_what_compares_nothing_is_not_asked() -> None:
+def test_claims_without_a_comparison_are_skipped() -> None:
     """A remark has no sides, and a rate asks for a ladder of runs."""
     runs = [_run(1), _run(2)]
     remark = find("renard2022:assumption-1")
@@ -125,7 +125,7 @@ def test_runs_of_several_shapes() -> None:
     assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
 
 
-def test_what_is_too_close_is_left_to_a_check_alone() -> None:
+def test_near_ties_are_checked_alone() -> None:
     """Floats do not decide an equality, which is left to a check of the run alone."""
     claim = _claim((x, "<=", y), {x: q.smoothness, y: q.objective_smoothness})
     runs = [_run(1, 1).as_floats(), _run(1, 2).as_floats(), _run(1, 1).as_floats()]

@@ -147,7 +147,7 @@ def test_moves_that_are_better_replace_the_present_run(
 
 
 @pytest.mark.parametrize(("rate", "mixed", "fresh"), [(None, 1, 0), (None, 0, 1), (None, 0, 0), ("rate", 1, 1)])
-def test_how_a_search_begins(rate: Any, mixed: int, fresh: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_starts_of_searches(rate: Any, mixed: int, fresh: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Along rays from mixed runs and the best new one, else local searches; of rates only instances."""
     done: list[Any] = []
     monkeypatch.setattr(search, "_try", lambda _, instances: done.append(len(list(instances))))

@@ -178,7 +178,7 @@ def test_regimes_have_their_largest_ratio() -> None:
     assert list_regimes(factors, seen[:1]) == ()
 
 
-def test_what_a_claim_asks_for_at_each_step() -> None:
+def test_local_steps_that_a_claim_evaluates() -> None:
     """The search counts the local steps that a claim evaluates; none if equal rounds can be doubled."""
 
     def looked_at(quantity: q.RunQuantity, place: Any = None) -> int | None:

@@ -107,7 +107,7 @@ def test_the_room_of_a_step() -> None:
         (3, [], ["r0", "r1"], "r1"),
     ],
 )
-def test_where_a_local_search_starts(kind: int, fresh: list[str], reached: list[str], expected: str | None) -> None:
+def test_starts_of_local_searches(kind: int, fresh: list[str], reached: list[str], expected: str | None) -> None:
     """Three times in four from a new run, else from what was reached; half of the time from the best one."""
     draws = iter([kind, 1 if len(fresh) > 1 or len(reached) > 1 else 0])
     state: Any = SimpleNamespace(fresh=[*fresh], reached=[*reached])

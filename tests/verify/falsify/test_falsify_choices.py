@@ -58,7 +58,7 @@ def test_kinds_of_runs(name: str) -> None:
     ("clients", "one", "two"),
     [("pulls that differ", False, False), ("curvatures that differ", False, True), ("one client", True, True)],
 )
-def test_what_data_can_become(clients: Clients, one: bool, two: bool) -> None:
+def test_quadratics_from_data(clients: Clients, one: bool, two: bool) -> None:
     """Quadratics from data keep their noise and linear terms; a single client gets no other curvatures."""
     for count, expected in ((1, one), (2, two)):
         data = {"problem": {"kind": "least-squares", "inputs": [[["1"]]] * count, "noise": ["0"]}}
@@ -99,7 +99,7 @@ def test_the_simplest_number_of_an_interval(low: Any, high: Any, expected: Any) 
     assert next(inside) == Fraction(*expected)
 
 
-def test_what_numbers_ask_of_a_reader() -> None:
+def test_reading_effort_of_numbers() -> None:
     """Powers of two less than others of their length, whole numbers less than fractions, negative ones a sign more."""
     assert measure_length(Fraction(0)) == 0
     weights = [measure_length(Fraction(*one)) for one in ((1, 1), (8, 1), (7, 1), (1, 8), (7, 8), (7, 9))]

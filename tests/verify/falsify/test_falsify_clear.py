@@ -55,13 +55,13 @@ def test_a_side_that_vanishes_becomes_a_clear_margin() -> None:
 
 
 @pytest.mark.parametrize(("ratio", "expected"), [(None, 2), (1.0001, 1), (CLEAR, 0), (7.0, 0)])
-def test_what_convinces(ratio: float | None, expected: int) -> None:
+def test_order_of_counterexamples(ratio: float | None, expected: int) -> None:
     """A clear margin comes before a small one, and any ratio before a side that is zero."""
     assert rank_unclearness(ratio) == expected
 
 
 @pytest.mark.parametrize(("budget", "left"), [(0.0, 0.0), (4.0, 4.0), (100.0, 8.0)])
-def test_what_is_left_of_the_budget(monkeypatch: pytest.MonkeyPatch, budget: float, left: float) -> None:
+def test_shrinking_ends_with_the_budget(monkeypatch: pytest.MonkeyPatch, budget: float, left: float) -> None:
     """Shrinking ends with the budget; where much is left it has some seconds."""
     monkeypatch.setattr(finding, "measure_work", lambda: 1000.0)
     assert finding._compute_deadline(1000.0 + budget) - 1000.0 == left

@@ -45,7 +45,7 @@ def planted_in(claim_id: str, kind: str) -> list[Mutant]:
     ("claim_id", "kind"),
     [("renard2022:thm-2.1.proof.telescope", "rounds for iterations"), ("lecture27:lemma-3", "a wider condition")],
 )
-def test_what_follows_from_proved_claims_is_not_refuted(claim_id: str, kind: str) -> None:
+def test_true_mutants_are_not_refuted(claim_id: str, kind: str) -> None:
     """A mutant that follows from proved claims is not refuted, such as one with a smaller left side or fewer
     conditions.
     """
@@ -54,7 +54,7 @@ def test_what_follows_from_proved_claims_is_not_refuted(claim_id: str, kind: str
     assert not any(is_refuted_by_a_stored_run(mutant) or is_refuted(mutant, 2, seed=0) for mutant in true)
 
 
-def test_what_a_stored_run_refutes_is_found() -> None:
+def test_violations_of_stored_runs_are_found() -> None:
     """The runs that need much of a term refute the bound without it, and so does a search, which does not know them."""
     lost = [m for m in planted_in("renard2022:thm-2.1.sharp", "a lost term") if is_refuted_by_a_stored_run(m)]
     assert lost

@@ -87,7 +87,7 @@ def test_half_a_power_takes_hundreds_of_clients() -> None:
     assert clients(violation.table) > 196
 
 
-def test_nothing_large_is_left_behind() -> None:
+def test_large_runs_start_no_local_search() -> None:
     """Runs of many clients are no starting points of local searches, and the reach is the one before."""
     claim = bound(eta * sigma**2)
     state = SearchState(claim, 60)

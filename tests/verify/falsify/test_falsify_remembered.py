@@ -23,7 +23,7 @@ LONG = {"remembered:largest-drift-as-the-mean", "remembered:drift-of-bounded-gra
     "claim",
     [pytest.param(claim, marks=[pytest.mark.slow] * (claim.id in LONG), id=claim.id) for claim in FALSE],
 )
-def test_what_is_remembered_wrongly_is_refuted(claim: Claim) -> None:
+def test_misremembered_bounds_are_refuted(claim: Claim) -> None:
     """A run violates a false bound exactly, and the search ends with this run on every machine."""
     violation = search(claim, 120, seed=0).violation
     assert violation is not None
@@ -33,7 +33,7 @@ def test_what_is_remembered_wrongly_is_refuted(claim: Claim) -> None:
 
 
 @pytest.mark.parametrize("claim", TRUE, ids=lambda claim: claim.id)
-def test_what_is_remembered_rightly_stands(claim: Claim) -> None:
+def test_remembered_true_bounds_are_not_refuted(claim: Claim) -> None:
     """A true bound is not refuted, and there are runs to which it applies."""
     assert list_mixed_runs(claim, find_features(claim))
     assert search(claim, 2, seed=0).violation is None

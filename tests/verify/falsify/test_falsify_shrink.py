@@ -48,7 +48,7 @@ def violation(claim: Claim) -> Instance:
 
 
 @pytest.mark.parametrize("claim_id", KINDS)
-def test_what_is_left_is_a_smaller_violation(claim_id: str) -> None:
+def test_shrunk_runs_are_smaller_violations(claim_id: str) -> None:
     """The shrunk run is a run file, violates the claim in rationals, weighs less, and does not shrink further."""
     claim = find(claim_id)
     before = run_table(violation(claim).run())
@@ -76,7 +76,7 @@ def test_a_claim_that_is_never_true_shrinks_to_nothing_but_zeros() -> None:
         assert set(after["algorithm"]) == {"name", "local_step_size", "local_steps", "rounds"}
 
 
-def test_what_the_claim_needs_stays() -> None:
+def test_shrinking_keeps_required_counts() -> None:
     """At least three clients, two local steps, two rounds and curvature 2 are kept, and nothing more."""
     conditions = [M >= 3, tau >= 2, T >= 2, L >= 2]
     needy = Claim(id="t:needy", lhs=M + tau + T, rhs=6, where=WHERE, conditions=conditions)

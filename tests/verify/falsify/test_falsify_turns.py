@@ -70,7 +70,7 @@ def test_all_equal_numbers_are_made_simpler_at_once() -> None:
     assert len(tried) > 5
 
 
-def test_ways_are_felt_while_one_of_them_leads_on() -> None:
+def test_directions_are_refined_while_one_improves() -> None:
     """With one aspect, else with two at once; until the time is over."""
     asked: list[int] = []
     state: Any = SimpleNamespace(seconds=0.0)

@@ -21,7 +21,7 @@ BUDGET = 60.0
 
 
 @pytest.mark.parametrize("claim_id", ["renard2022:property-2.5", "vlaski2023:eq-5.51.fixed"])
-def test_what_a_far_run_refutes_is_found(claim_id: str) -> None:
+def test_violations_of_far_runs_are_found(claim_id: str) -> None:
     """None of it follows from what is proved, and the search refutes each."""
     found = list(islice(witnessed(list(mutants(find(claim_id)))), 4))
     assert found
@@ -32,7 +32,7 @@ def test_what_a_far_run_refutes_is_found(claim_id: str) -> None:
 
 
 @pytest.mark.parametrize("claim_id", ["renard2022:thm-2.1.proof.telescope", "lecture27:lemma-3"])
-def test_what_is_proved_fails_nowhere(claim_id: str) -> None:
+def test_far_runs_do_not_violate_true_mutants(claim_id: str) -> None:
     """No far run violates a mutant that follows from proved claims."""
     true = [mutant for mutant in mutants(find(claim_id)) if is_proved(mutant)]
     assert true

@@ -108,7 +108,7 @@ def test_the_edge_is_the_largest_step_size(condition: sp.Expr, largest: float) -
     assert Edge(claim).largest_factor(run) == pytest.approx(1024 * largest, rel=1e-9)
 
 
-def test_the_edge_of_a_condition_that_bends() -> None:
+def test_the_edge_of_a_curved_condition() -> None:
     """A contraction factor is nearly one for tiny steps, where its logarithm says nothing of its edge."""
     claim = contraction(1 - eta * mu, 1 - eta * mu >= sp.Rational(1, 4))
     table = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
@@ -303,7 +303,7 @@ def test_parameters_of_an_algorithm_are_factors(name: str) -> None:
             assert evaluation.table(normalise({**start, factor.name: level})) is not None
 
 
-def test_nobody_is_searched_whose_claim_never_applies() -> None:
+def test_claims_that_never_apply_are_not_searched() -> None:
     """If the conditions exclude all runs, nothing is tried and nothing is printed."""
     claim = resolve(
         Claim(id="mine:never", lhs=q.max_drift, rhs=1, where=WHERE, conditions=[eta * L >= 2, eta * L <= 1])

@@ -168,7 +168,7 @@ def seen(table: Table | None, sides: tuple[float, float], score: float) -> Seen:
     return Seen({**BASE}, score, table, None, sides)
 
 
-def test_what_may_be_rounding_is_decided_and_has_no_ratio() -> None:
+def test_possible_rounding_is_decided_in_rationals() -> None:
     """Sides the wrong way round, by what floats cannot tell from rounding: rationals say that the claim holds."""
     claim = resolve(Claim(id="mine:twice", lhs=q.local_step_size, rhs=2 * eta, where=WHERE))
     table = Evaluation(claim).table(normalise(BASE))
@@ -180,7 +180,7 @@ def test_what_may_be_rounding_is_decided_and_has_no_ratio() -> None:
     assert (met.found, met.left_open) == (None, 0)
 
 
-def test_what_may_be_rounding_and_is_none_is_a_violation() -> None:
+def test_possible_rounding_can_be_a_violation() -> None:
     """A violation that could be rounding in floats is confirmed in rationals."""
     claim = resolve(Claim(id="mine:half", lhs=q.local_step_size, rhs=eta / 2, where=WHERE))
     met = Violations(claim, 1.0, Evaluation(claim).score)

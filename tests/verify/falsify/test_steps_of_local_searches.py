@@ -130,7 +130,7 @@ def test_a_scaling_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> 
     assert (spent.at.table, spent.left) == ({"a": 1, "b": 1}, 0)
 
 
-def test_what_can_vanish_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_are_removed_if_the_score_increases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers vanish if this increases the score; numbers that cannot vanish stay."""
     _use_numbers(monkeypatch, local_search, vanishing=("a", "b"))
     climb = _climb(lambda table: float(table["b"] - table["a"] - table["c"]), {n: fmpq(1) for n in "abc"})
@@ -166,7 +166,7 @@ def test_the_simplex_method_finds_the_best_factors(stated: bool, monkeypatch: py
     assert np.log2([float(table[name]) for name in "ab"]) == pytest.approx([1.5, -2], abs=0.1)
 
 
-def test_nothing_better_keeps_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_better_point_ends_the_climb(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a better point the search tries at most eight moves, with at most twenty evaluations each."""
     _use_numbers(monkeypatch, polish)
     monkeypatch.setattr(polish, "reduce_to_conditions", lambda *_: None)

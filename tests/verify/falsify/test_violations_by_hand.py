@@ -118,7 +118,7 @@ def test_the_first_violation_of_a_kind_is_decided_at_once(meeting: Any) -> None:
     assert met.found is None
 
 
-def test_what_waits_is_decided_until_one_is_a_violation(meeting: Any) -> None:
+def test_waiting_runs_are_decided_until_a_violation(meeting: Any) -> None:
     met, decided = meeting
     for one in (_violation(0.5), _violation(0.5, holds=False), _violation(0.4)):
         met.meet(one)

@@ -34,7 +34,7 @@ def test_a_syntax_error_names_its_line_inside_a_block(text: str, place: str) -> 
     assert _describe_outcome(caught.value) == f"SyntaxError{place}: invalid syntax"
 
 
-def test_what_is_not_answered_yet_is_no_error() -> None:
+def test_empty_cells_are_no_error() -> None:
     def raises(error: type[BaseException]) -> str:
         def action() -> None:
             raise error("words")

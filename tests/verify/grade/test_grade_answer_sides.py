@@ -111,7 +111,7 @@ def test_numbers_that_differ(text: str) -> None:
         read_answer(text, {})
 
 
-def test_what_cannot_be_read_is_left_to_a_person() -> None:
+def test_unreadable_answers_are_left_to_a_person() -> None:
     """An answer that cannot be parsed may be right in another notation; one without a value is wrong."""
     number = NumberQuestion(name="n", title="", text="", points=1, solution=sp.Rational(1, 3))
     for text in ("the number is 1/3", "1/3 per step", "about a third", "x" * 3000):

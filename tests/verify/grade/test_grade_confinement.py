@@ -161,7 +161,7 @@ def test_the_frames_are_replaced() -> None:
     ],
     ids=["memory", "mapped memory", "many files", "a file", "a sparse file", "open files"],
 )
-def test_what_fills_the_machine_is_bounded(launch: Launch, code: str, most: float) -> None:
+def test_resources_of_submissions_are_bounded(launch: Launch, code: str, most: float) -> None:
     """Memory, files and open files end at their limits; what was reached is the answer."""
     limits = Limits(seconds=20, memory=3 * 10**8, files=10**7)
     found = run_code(["a = 0", code], ["a"], {}, launch, limits)
@@ -299,7 +299,7 @@ def test_every_other_submission_is_graded_as_alone(launch: Launch, victims: Vict
     assert len(points) == 1 + 2 * len(HOSTILE)
 
 
-def test_what_is_not_there_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_files_are_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A file that is missing in a read-only folder is not hidden: the sandbox would not start."""
     there = tmp_path / "there"
     there.mkdir()

@@ -318,7 +318,7 @@ def test_one_student_with_two_assignments(folder: Path, tmp_path: Path) -> None:
     assert len(list((tmp_path / "out" / "feedback").glob("ana*.html"))) == 2
 
 
-def test_what_machines_leave_is_no_submission(folder: Path, tmp_path: Path) -> None:
+def test_files_of_tools_are_no_submissions(folder: Path, tmp_path: Path) -> None:
     """Checkpoints of notebooks and folders of archives are skipped; other files of people are named."""
     for place in (".ipynb_checkpoints", "__MACOSX", "kim/.ipynb_checkpoints"):
         (folder / place).mkdir(parents=True)

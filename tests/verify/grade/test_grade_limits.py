@@ -104,7 +104,7 @@ def test_points_that_a_person_enters(text: str, points: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["-1", "-0.5", "inf", "nan", "two", ""])
-def test_what_is_no_number_of_points(text: str) -> None:
+def test_invalid_points_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="expected a number, zero or more"):
         parse_points(text)
 

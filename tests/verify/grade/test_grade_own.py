@@ -59,7 +59,7 @@ def test_a_changed_exercise_is_graded_again(exercise: Path, tmp_path: Path, monk
 
 
 @pytest.mark.long
-def test_nothing_is_graded_against_a_false_claim(exercise: Path, tmp_path: Path) -> None:
+def test_exercises_on_false_claims_are_refused(exercise: Path, tmp_path: Path) -> None:
     """An exercise whose claim became false is refused, with a run file that violates the claim."""
     exercise.write_text(OWN.replace("rhs=18 * tau**2", "rhs=tau"))
     folder, output = tmp_path / "in", tmp_path / "out"

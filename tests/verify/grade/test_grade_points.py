@@ -62,7 +62,7 @@ def test_a_formula_is_typeset_as_it_was_read(read: str, typeset: str, monkeypatc
 
 
 @pytest.mark.parametrize("read", ["a", "1/120 = 0.00833333", "a text of 4 words, for a person to read", "12"])
-def test_what_is_no_formula_is_not_typeset(read: str) -> None:
+def test_plain_answers_are_shown_unchanged(read: str) -> None:
     """Options, numbers and words are shown unchanged."""
     row = AnswerRow("bound", "The bound", 1.0, 2, "", answer="as typed", read=read)
     assert f"<dt>Read as</dt><dd><code>{read}</code></dd>" in feedback.write_feedback_page(_page(row))

@@ -77,7 +77,7 @@ def test_a_failure_costs_its_own_unit_only(code: str, message: str) -> None:
     assert len(found.troubles[0]) < 400
 
 
-def test_what_is_printed_goes_nowhere() -> None:
+def test_printed_text_is_discarded() -> None:
     """Printed text is discarded, however long it is."""
     assert run("print('x' * 10**7)", "import sys; sys.stderr.write('x')", "a = 1") == Answers({"a": "1"}, {}, ())
 
@@ -105,7 +105,7 @@ def test_pictures_can_be_drawn() -> None:
         ("import os\nwhile True: os.write(1, b'x' * 1000)", "prints more than"),
     ],
 )
-def test_what_takes_the_process_down_is_left_out(code: str, message: str) -> None:
+def test_units_that_end_the_process_are_skipped(code: str, message: str) -> None:
     """If a unit ends the process, the others run again without it, and keep their answers."""
     found = run("a = 1", code, "b = a + 1", limits=SHORT)
     assert found.values == {"a": "1", "b": "2"}
@@ -156,7 +156,7 @@ def test_the_environment_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("import os; a = os.environ.get('GRADER_SECRET', 'none')").values == {"a": "none"}
 
 
-def test_what_is_not_answered_yet_is_no_trouble() -> None:
+def test_empty_cells_are_not_reported() -> None:
     """The marker of an empty cell is not reported as an error."""
     assert run("# YOUR CODE HERE\nraise NotImplementedError()", "a = 1") == Answers({"a": "1"}, {}, ())
 

@@ -30,7 +30,7 @@ def test_quantities_that_are_typeset_alike_stay_apart() -> None:
 
 
 @pytest.mark.parametrize("assignment", assignments())
-def test_what_is_written_is_read_again(assignment: str) -> None:
+def test_written_bounds_are_read_again(assignment: str) -> None:
     """All bounds of questions are read again as written."""
     for question in assignments()[assignment].copy(CLASS).questions:
         if isinstance(question, BoundQuestion):
@@ -58,7 +58,7 @@ def test_a_claim_about_steps_is_not_written() -> None:
         ("max_drift <= ", "cannot read"),
     ],
 )
-def test_what_is_no_relation_is_refused(text: str, message: str) -> None:
+def test_text_that_is_no_relation_is_refused(text: str, message: str) -> None:
     """Text that is not a relation is refused with the wrong word, and nothing is executed."""
     with pytest.raises(InputError, match=message):
         read_relation(text)

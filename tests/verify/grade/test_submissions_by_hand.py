@@ -86,7 +86,7 @@ def test_questions_that_are_asked_otherwise() -> None:
     assert not asked("#  Drift\n# Bound $a$   by $b$ in `K`")
 
 
-def test_where_an_answer_is_no_python() -> None:
+def test_errors_of_answers_that_are_no_python() -> None:
     """The error is at the first wrong symbol of its line, or at the end of an unfinished statement."""
     for text, where in (
         ("2 $ 3", "at `$ 3`, character 3"),

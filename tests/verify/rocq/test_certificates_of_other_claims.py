@@ -96,13 +96,13 @@ def _all_hold(seed: int, tries: int, runs: int) -> None:
 
 
 @pytest.mark.long
-def test_what_is_accepted_holds() -> None:
+def test_accepted_claims_hold() -> None:
     """Accepted claims hold on all instances, in a few tries."""
     _all_hold(seed=1, tries=40, runs=40)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 10))
-def test_what_is_accepted_holds_in_many_tries(seed: int) -> None:
+def test_accepted_claims_hold_in_many_tries(seed: int) -> None:
     """Accepted claims hold on all instances, in hundreds of tries."""
     _all_hold(seed, tries=600, runs=200)

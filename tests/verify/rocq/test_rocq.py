@@ -149,7 +149,7 @@ def test_roots_of_numbers(library: Path) -> None:
 
 @pytest.mark.rocq
 @pytest.mark.slow
-def test_what_deceived_a_prover(library: Path) -> None:
+def test_known_deceptions_are_refused(library: Path) -> None:
     """Signs, scales, missing assumptions and missing terms: none of them becomes a theorem."""
     for claim, certificate in false_proofs():
         try:
@@ -178,7 +178,7 @@ def false_proofs() -> list[tuple[Claim, Certificate]]:
 
 
 @pytest.mark.rocq
-def test_nothing_is_divided_by_a_number_that_may_be_zero(library: Path) -> None:
+def test_possibly_zero_numbers_are_no_denominators(library: Path) -> None:
     """M/(M-1) - 1/(M-1) is 1, but not for a single client; with several clients it is."""
     claim, certificate = find(STEP), certificate_of(STEP)
     assert isinstance(certificate, Certificate)
@@ -219,7 +219,7 @@ def test_no_theorem_is_written_of_what_changes_with_a_round(place: int) -> None:
         export_claim(*false_functions()[place])
 
 
-def test_what_is_not_known_is_refused_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_targets_without_a_theorem_have_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each target has an entry; one without a theorem says why, and no file is written for it."""
     named = [STEP, "fraboni2022:thm-1", "fraboni2022:thm-2"]
     assert run(["rocq", *named, "-o", str(tmp_path), "--json"]) == 0

@@ -94,7 +94,7 @@ def test_other_definitions_have_other_bounds(
 
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", LAST_ROUNDS)
-def test_what_is_assumed_of_noise_can_be(library: Path, claim_id: str) -> None:
+def test_hypotheses_on_noise_can_be_satisfied(library: Path, claim_id: str) -> None:
     """Without noise anything may be past, as the theorems ask for; it is not enough that one client has none."""
     for quiet, holds in (("noise_of A n k i = zero", True), ("noise_of A n k O = zero", False)):
         said = f"(forall n k i, {quiet}) -> forall n, unbiased (step_of_round A own n) (fun _ => True)"

@@ -153,7 +153,7 @@ def test_names_that_are_words_of_the_library() -> None:
     assert _escape("a-b.c") != _escape("a.b-c")
 
 
-def test_what_is_said_of_an_outcome() -> None:
+def test_relations_on_outcomes_of_a_round() -> None:
     """Outside of expectations there are means over participants, the participants, and the server's next model."""
     takes_part, model, other = sp.symbols("a_i x_next y")
     known = {q.participates: takes_part, q.next_server_model: model}

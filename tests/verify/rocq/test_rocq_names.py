@@ -103,7 +103,7 @@ def test_a_false_claim_about_two_quantities_stays_false(name: str) -> None:
     assert smaller != larger
 
 
-def test_what_shares_a_name_is_refused() -> None:
+def test_two_quantities_with_one_name_are_refused() -> None:
     """The exporter refuses two quantities with one name, by the names in the text instead of those in the tables."""
     claim = false_claim("noise at two points")
     with pytest.raises(NotExported, match="would both be 'sigma'"):
@@ -178,7 +178,7 @@ def paper(tmp_path: Path) -> Iterator[Path]:
         kept.cache_clear()
 
 
-def test_what_the_kernel_refuses_is_not_written(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_claims_refused_by_the_kernel_are_not_written(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The exit code is 1, the reason names the step, and each of the other claims has its file."""
     output = paper.parent / "rocq"
     assert run(["rocq", str(paper), "-o", str(output), "--json"]) == 1

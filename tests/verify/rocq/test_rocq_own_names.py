@@ -57,7 +57,7 @@ def test_names_stand_in_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("name", STRANGE)
-def test_nothing_but_new_names_is_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_new_names_are_defined(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     place, given = STRANGE[name]
     with pytest.raises(NotExported, match="is no name for Rocq"):

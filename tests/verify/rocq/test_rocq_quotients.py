@@ -76,7 +76,7 @@ def test_another_constant_is_not_proved(library: Path, claim_id: str, place: int
 
 
 @pytest.mark.rocq
-def test_what_is_divided_by_is_not_zero(library: Path) -> None:
+def test_denominators_are_not_zero(library: Path) -> None:
     """A quotient is bounded where its denominator is not zero, and a theorem says so; with no such fact it fails."""
     claim, certificate = find(QUOTIENT), recorded(QUOTIENT)
     assert isinstance(certificate, Certificate)

@@ -144,7 +144,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("claim_id", "change", "why"), REFUSED)
-def test_what_has_no_theorem_is_refused(claim_id: str, change: str, why: str) -> None:
+def test_claims_without_a_theorem_are_refused(claim_id: str, change: str, why: str) -> None:
     """The reason names what is missing: an assumption, a number, a kind of statement or of certificate."""
     claim, certificate = CHANGES[change](find(claim_id), certificate_of(claim_id))
     with pytest.raises(NotExported) as refusal:

@@ -67,7 +67,7 @@ def forgetting_faster(certificate: AnyCertificate) -> AnyCertificate:
     ("claim_id", "changed"),
     [(FORGETTING, paying_less), (FORGETTING, forgetting_faster), (LAST, paying_less), (ALL, paying_less)],
 )
-def test_what_does_not_follow_is_not_accepted(
+def test_wrong_theorems_are_not_accepted(
     library: Path, claim_id: str, changed: Callable[[AnyCertificate], AnyCertificate]
 ) -> None:
     """Draws have to be paid for, and the weights of the mean are those of the claim."""

@@ -123,7 +123,7 @@ def test_means_of_draws(library: Path, claim_id: str) -> None:
     assert not judged(library, halved(claim, 0))
 
 
-def test_nobody_may_count() -> None:
+def test_updates_without_positive_weights() -> None:
     """If a claim divides by the weights of an update, some client has a positive weight; else both cases are shown."""
     divides, does_not = (export_id(claim_id).theorem for claim_id in (STALE, ALIGNED))
     assert [binder.type for binder in divides.binders if binder.name == POSITIVE] == ["0 < weight_sum A n"]

@@ -73,7 +73,7 @@ def test_parts_are_the_terms() -> None:
     assert [part.name for part in list_parts(bound(zeta**2))] == [WHOLE]
 
 
-def test_what_is_subtracted_is_no_term() -> None:
+def test_subtracted_parts_are_no_terms() -> None:
     """A subtracted part is no term, since a smaller constant would not make the bound smaller."""
     assert [part.expression for part in list_parts(bound(zeta**2 - sigma**2))[1:]] == [zeta**2]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from verify.sweeps import conduct, read_results, read_spec
+from verify.sweeps import read_results, read_spec, run_sweep
 
 BASE = """
 [problem]
@@ -71,7 +71,7 @@ def rows(file: Path) -> list[dict[str, Any]]:
 def swept(folder: Path, text: str, **options: Any) -> list[dict[str, Any]]:
     """Return the rows of a sweep that is run without interruption."""
     output = folder / "sweep.parquet"
-    conduct(read_spec(write_sweep(folder, text)), output, **options)
+    run_sweep(read_spec(write_sweep(folder, text)), output, **options)
     return rows(output)
 
 

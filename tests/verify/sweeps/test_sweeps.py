@@ -19,7 +19,7 @@ from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import DataSet
 from fedtheory.language.registry import claims_of, find
 from verify.check import check
-from verify.sweeps import conduct, read_results, read_spec
+from verify.sweeps import read_results, read_spec, run_sweep
 from verify.sweeps.design import Design, read_design
 
 THEOREM = "renard2022:thm-2.1"
@@ -280,8 +280,8 @@ def test_errors_are_recorded(claims: str, tmp_path: Path) -> None:
     known = [row for row in rows if row["final_suboptimality"] is not None]
     best = min(known, key=lambda row: row["final_suboptimality"])
     results = read_results(tmp_path / "sweep.parquet")
-    assert results.smallest("final_suboptimality") == (best["final_suboptimality"], best["row"], len(known))
-    by_run = [(row["row"], row["final_suboptimality"]) for row in results.error_rows("final_suboptimality")]
+    assert results.find_smallest("final_suboptimality") == (best["final_suboptimality"], best["row"], len(known))
+    by_run = [(row["row"], row["final_suboptimality"]) for row in results.list_error_rows("final_suboptimality")]
     assert by_run == [(row["row"], row["final_suboptimality"]) for row in rows]
 
 
@@ -299,7 +299,7 @@ def test_averages_over_replicas_have_a_margin(kind: str, batch: str, tmp_path: P
         table["algorithm"]["local_step_size"] = row["algorithm.local_step_size"]
         run: Any = parse_run(table, FLOAT, tmp_path)
         interval = run.trajectory.interval("suboptimality")
-        assert row["final_suboptimality.margin"] == results.margin("final_suboptimality", row["row"])
+        assert row["final_suboptimality.margin"] == results.find_margin("final_suboptimality", row["row"])
         if not batch:
             assert row["final_suboptimality.margin"] is None
         else:
@@ -324,7 +324,7 @@ def test_data_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         path = write_sweep(tmp_path, base + grid)
         spec = read_spec(path)
         read.clear()
-        conduct(spec, tmp_path / f"{value}.parquet")
+        run_sweep(spec, tmp_path / f"{value}.parquet")
         assert len(read) == 1
         found.append([row["final_suboptimality"] for row in read_results(tmp_path / f"{value}.parquet").rows])
     assert len(found[0]) == 6

@@ -13,7 +13,7 @@ import pytest
 from sweep_support import COMMAND, SLOW_SWEEP, environment, parts, rows, swept, wait_until, write_sweep
 
 from fedtheory.errors import InputError
-from verify.sweeps import conduct, read_spec
+from verify.sweeps import read_spec, run_sweep
 from verify.sweeps.spec import Spec
 from verify.sweeps.store import Store
 
@@ -43,7 +43,7 @@ def test_a_sweep_killed_twice_gives_the_same_table(tmp_path: Path) -> None:
     second = kill_half_way(spec, output, 20)
     assert 5 <= len(first) < len(second) < 60
     assert first.items() < second.items()
-    stored = conduct(read_spec(spec), output)
+    stored = run_sweep(read_spec(spec), output)
     assert stored >= len(second)
     resumed = rows(output)
     assert resumed == swept(tmp_path, SLOW_SWEEP)
@@ -67,7 +67,7 @@ def test_a_killed_worker_process_is_one_line(tmp_path: Path) -> None:
     assert process.returncode == 2
     assert err.startswith("fedtheory: a worker process was killed")
     assert len(err.splitlines()) == 1
-    assert conduct(read_spec(spec), output) >= 5
+    assert run_sweep(read_spec(spec), output) >= 5
     assert rows(output) == swept(tmp_path, SLOW_SWEEP)
 
 
@@ -93,10 +93,10 @@ def test_a_sweep_stopped_half_way_goes_on(quick: Path, monkeypatch: pytest.Monke
     with monkeypatch.context() as patch:
         patch.setattr(Store, "save", save_some)
         with pytest.raises(Stopped):
-            conduct(read_spec(quick), output)
+            run_sweep(read_spec(quick), output)
     assert len(parts(output)) == 23
-    assert conduct(read_spec(quick), output) == 23
-    conduct(read_spec(quick), output.with_name("whole.parquet"))
+    assert run_sweep(read_spec(quick), output) == 23
+    run_sweep(read_spec(quick), output.with_name("whole.parquet"))
     assert rows(output) == rows(output.with_name("whole.parquet"))
 
 
@@ -111,10 +111,10 @@ def test_the_end_of_a_sweep_may_be_interrupted(quick: Path, monkeypatch: pytest.
     with monkeypatch.context() as patch:
         patch.setattr(Store, "merge" if moment == "before the table" else "clear", stop)
         with pytest.raises(Stopped):
-            conduct(read_spec(quick), output)
+            run_sweep(read_spec(quick), output)
     assert output.exists() == (moment == "after the table")
     assert len(parts(output)) == 60
-    assert conduct(read_spec(quick), output) == 60
+    assert run_sweep(read_spec(quick), output) == 60
     assert len(rows(output)) == 60
     assert not output.with_name("sweep.parquet.parts").exists()
 
@@ -126,7 +126,7 @@ def test_half_written_parts_do_not_count(quick: Path) -> None:
     store = Store(read_spec(quick), output)
     with store.open(restart=False):
         (folder / "000000000-000000001.parquet.half").write_bytes(b"PAR1")
-    assert conduct(read_spec(quick), output) == 0
+    assert run_sweep(read_spec(quick), output) == 0
     assert len(rows(output)) == 60
 
 
@@ -141,24 +141,24 @@ def test_damaged_parts_are_computed_again(quick: Path, monkeypatch: pytest.Monke
     with monkeypatch.context() as patch:
         patch.setattr(Store, "merge", stop)
         with pytest.raises(Stopped):
-            conduct(read_spec(quick), output)
+            run_sweep(read_spec(quick), output)
     damaged = output.with_name("sweep.parquet.parts") / sorted(parts(output))[7]
     content = damaged.read_bytes()
     quarter = len(content) // 4
     changed = content[:quarter] + bytes([content[quarter] ^ 1]) + content[quarter + 1 :]
     damaged.write_bytes({"emptied": b"", "cut off": content[:quarter]}.get(damage, changed))
-    assert conduct(read_spec(quick), output) == 59
-    conduct(read_spec(quick), output.with_name("whole.parquet"))
+    assert run_sweep(read_spec(quick), output) == 59
+    run_sweep(read_spec(quick), output.with_name("whole.parquet"))
     assert rows(output) == rows(output.with_name("whole.parquet"))
 
 
 def test_a_complete_sweep_is_not_run_again(quick: Path) -> None:
     """Repeating the command leaves the table unchanged."""
     output = quick.with_suffix(".parquet")
-    assert conduct(read_spec(quick), output) == 0
+    assert run_sweep(read_spec(quick), output) == 0
     before = output.read_bytes()
     progress: list[tuple[int, int]] = []
-    assert conduct(read_spec(quick), output, on_progress=lambda done, whole: progress.append((done, whole))) == 60
+    assert run_sweep(read_spec(quick), output, on_progress=lambda done, whole: progress.append((done, whole))) == 60
     assert progress == [(60, 60)]
     assert output.read_bytes() == before
 
@@ -171,13 +171,13 @@ def test_a_changed_sweep_is_refused(quick: Path, monkeypatch: pytest.MonkeyPatch
         if not complete:
             patch.setattr(Store, "merge", lambda _store: (_ for _ in ()).throw(Stopped))
         try:
-            conduct(read_spec(quick), output)
+            run_sweep(read_spec(quick), output)
         except Stopped:
             assert not complete
     quick.write_text(quick.read_text().replace("seed = 7", "seed = 8"))
     with pytest.raises(InputError, match="has changed; --restart throws them away"):
-        conduct(read_spec(quick), output)
-    assert conduct(read_spec(quick), output, restart=True) == 0
+        run_sweep(read_spec(quick), output)
+    assert run_sweep(read_spec(quick), output, restart=True) == 0
     assert len(rows(output)) == 60
 
 
@@ -193,7 +193,7 @@ def test_two_processes_do_not_share_a_sweep(quick: Path) -> None:
     """While one is at work, another is turned away."""
     output = quick.with_suffix(".parquet")
     with Store(read_spec(quick), output).open(restart=False), pytest.raises(InputError, match="another process"):
-        conduct(read_spec(quick), output)
+        run_sweep(read_spec(quick), output)
 
 
 def test_a_strange_file_is_left_alone(quick: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_strange_file_is_left_alone(quick: Path) -> None:
     output = quick.with_suffix(".parquet")
     output.write_text("my notes")
     with pytest.raises(InputError, match="exists, and is not the table of a sweep"):
-        conduct(read_spec(quick), output, restart=True)
+        run_sweep(read_spec(quick), output, restart=True)
     assert output.read_text() == "my notes"
 
 

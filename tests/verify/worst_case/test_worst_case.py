@@ -178,7 +178,7 @@ def test_no_true_claim_is_exceeded() -> None:
 
 
 @needs_solver
-def test_what_the_right_side_measures_counts_on_the_left() -> None:
+def test_measured_right_sides_count_on_the_left() -> None:
     """The proved progress of a round leaves nothing above zero; with twice the gap on the left something is."""
     proved = find("renard2022:lemma-2.2.fixed")
     assert largest(proved, 2, 2) == pytest.approx(0, abs=1e-5)

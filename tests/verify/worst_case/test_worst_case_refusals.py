@@ -22,7 +22,7 @@ from verify.worst_case.vocabulary import MEASURED, SCALES
 DRIFT, THEOREM = find("renard2022:lemma-2.3"), find("renard2022:thm-2.1")
 
 
-def test_what_is_outside_is_reported_with_what_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_assumptions_are_reported_with_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     """A claim with another assumption is answered with the assumptions that a worst case knows."""
     assert cli.run(["worst-case", "fraboni2022:thm-1"]) == 0
     printed = " ".join(capsys.readouterr().out.split())

@@ -87,7 +87,7 @@ def test_two_clients_drift_alike() -> None:
     assert len(sizes(round_, round_.drifts(-1)[0])) == 2
 
 
-def test_what_is_asked_of_one_client_is_left_as_it_is() -> None:
+def test_constraints_on_one_client_stay() -> None:
     """The distance of the first client alone from the optimum stays, and so does a constraint on it alone."""
     round_ = small_round()
     assert len(sizes(round_, (round_.iterates[-1][0] - round_.optimum) ** 2)) == 1

@@ -93,8 +93,8 @@ CLAIMS = [
         conditions=[q_i > 0],
         assumptions=(*SCHEME, a.convex_and_smooth),
         note=(
-            "As (104) and the corrected (105), with the mean weights $q_i$ for $q_i(n)$.  No type is missing where "
-            "every client reports, which halves what Lemma 7 has."
+            "As (104) and the corrected (105), with the mean weights $q_i$ for $q_i(n)$.  Every client reports, so "
+            "that no type is missing; the factors of Lemma 7 are halved."
         ),
     ),
     claim.proved.step(

@@ -199,7 +199,7 @@ CLAIMS = [
             distance_sq - 2 * tilde_eta * selected_descent + tilde_eta**2 * square_of_selected,
         ),
         assumptions=ASSUMPTIONS,
-        note="The random weights stand in the inner product.",
+        note="The inner product has the random weights, not their expectation.",
         corrects="fraboni2022:lemma-2.eq-59",
     ),
 ]

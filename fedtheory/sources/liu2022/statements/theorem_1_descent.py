@@ -56,7 +56,7 @@ CLAIMS = [
             rf"\le\frac1Ns^2{_CLIENTS}"
         ),
         note=(
-            "As transcribed, the last line lacks the variance, and its factor 1/N stands at the gradients.  (7) "
+            "As transcribed, the last line lacks the variance, and its factor 1/N multiplies the gradients.  (7) "
             "uses the correct line."
         ),
         fault="misprint",
