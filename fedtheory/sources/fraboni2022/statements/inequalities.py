@@ -113,6 +113,6 @@ CLAIMS = [
             "f(n) is the mean over k, and a bar the mean over n; Z and Xi are read in expectation, and x is thetabar.  "
             "Checked by their relations: two gaps of L^n, and Jensen's inequality for R and sigma_2."
         ),
-        implemented_by="fedtheory.engine.frames:moment_frames",
+        implemented_by="fedtheory.engine.frames:iterate_moment_frames",
     ),
 ]
