@@ -181,15 +181,21 @@ class RowSpace:
         slope, at_zero = self.mean_gradient
         residuals, gradients = (inputs @ means[..., None])[..., 0] - one * outputs, slope * means + one * at_zero
         now, transposed = start, self.inputs.transpose(0, 2, 1)
+        # Arrays of all samples are overwritten in every step: new memory costs as much as the arithmetic.
+        products, scaled, added = np.empty_like(inputs), np.empty_like(inputs), np.empty_like(start)
         yield now
         for k, (residual, gradient) in enumerate(zip(residuals * residuals, gradients, strict=True)):
-            squares = np.einsum("cnr,cnr->cn", inputs @ now, inputs) + residual
-            following = transposed @ (squares[..., None] * self.inputs)
-            following += self._factors * now
-            following -= _square_vectors(gradient)
-            busy = self.steps > k
-            now = following if busy.all() else np.where(busy[:, None, None], following, now)
+            squares = np.einsum("cnr,cnr->cn", np.matmul(inputs, now, out=products), inputs) + residual
+            following = transposed @ np.multiply(squares[..., None], self.inputs, out=scaled)
+            following += np.multiply(self._factors, now, out=added)
+            following -= np.multiply(gradient[:, :, None], gradient[:, None, :], out=added)
+            now = following if k < self._common_steps else np.where((self.steps > k)[:, None, None], following, now)
             yield now
+
+    @cached_property
+    def _common_steps(self) -> int:
+        """The number of steps that all clients take."""
+        return int(self.steps.min())
 
 
 def _square_vectors(vectors: Array) -> Array:
