@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _CHECK = 0.003
 """Seconds of every check: reading the run, its constants and both sides."""
-_TRY = 2e-4
-"""Seconds of a changed run file."""
+_TRY, _CLIENT_OF_TRY = 2e-4, 4e-5
+"""Seconds of a changed run file, and of changing and reading each client in it."""
 _UNIT = 1e-7
 """Seconds of a unit of work of the kernel and of searches for proofs."""
 _IN_FLOATS, _EXACT = 2e-8, 4e-7
@@ -31,6 +31,8 @@ _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
 _PER_STEP_TOGETHER = 1e-6
 """Seconds of a local step of all clients in floats if the steps of a round are computed together."""
+_PER_STEP_OF_LOSSES, _PER_CLIENT_OF_LOSSES = 4e-5, 8e-6
+"""Seconds of a local step on losses that are not quadratic, and of each client in it, in floats."""
 _SCHEDULED = 2.5e-4
 """Seconds of a local step whose size a formula states, besides its multiplications."""
 _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
@@ -69,9 +71,9 @@ def spend_units(units: int) -> None:
     _WORK.total += _UNIT * units
 
 
-def spend_a_try() -> None:
-    """Count a changed run that may be invalid, so that every search ends."""
-    _WORK.total += _TRY
+def spend_a_try(clients: int = 0) -> None:
+    """Count a changed run of so many clients that may be invalid, so that every search ends."""
+    _WORK.total += _TRY + _CLIENT_OF_TRY * clients
 
 
 def spend(run: Run, place: str = "run") -> None:
@@ -125,6 +127,8 @@ def estimate_simulation(run: Run) -> float:
     if run.arithmetic is RATIONAL:
         of_coins = _EXACT_WITH_COINS * rounds if has_coins else 0.0
         return of_coins + steps * rounds * (of_sizes + _EXACT * _grow_numbers(run) * of_a_step)
+    if run.arithmetic is FLOAT and not run.problem.is_quadratic:
+        return steps * rounds * (of_sizes + _PER_STEP_OF_LOSSES + _PER_CLIENT_OF_LOSSES * run.problem.clients)
     of_a_round = _estimate_round(run, steps, of_a_step)
     each = (_WITH_COINS if has_coins else _PER_ROUND) * (1 if run.arithmetic is FLOAT else _ENCLOSED)
     # A formula's values are rationals in all arithmetics.

@@ -28,6 +28,7 @@ from verify.falsify.tables import (
     Table,
     array,
     change,
+    clients,
     evaluate_rigorously,
     get,
     leaves,
@@ -104,12 +105,15 @@ class _TimeIsUp(Exception):
     """Raised when the deadline has passed."""
 
 
-def _limit_time(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]:
-    """Return a function to be called before each try; it raises `_TimeIsUp` after the deadline."""
+def _limit_time(deadline: float, on_tick: Callable[[], None]) -> Callable[[int], None]:
+    """Return a function to be called before each try, with its number of clients.
 
-    def tick() -> None:
+    It raises `_TimeIsUp` after the deadline.
+    """
+
+    def tick(clients: int) -> None:
         on_tick()
-        spend_a_try()
+        spend_a_try(clients)
         if measure_work() > deadline:
             raise _TimeIsUp
 
@@ -120,7 +124,7 @@ class _Shrinking:
     """A counterexample during shrinking."""
 
     def __init__(
-        self, claim: Claim, table: Table, begin: ReadingEffort, keeps: Keeps, tick: Callable[[], None]
+        self, claim: Claim, table: Table, begin: ReadingEffort, keeps: Keeps, tick: Callable[[int], None]
     ) -> None:
         self._claim, self.table, self._effort, self._keeps, self._tick = claim, table, begin, keeps, tick
         self._checked = {repr(table)}
@@ -143,7 +147,7 @@ class _Shrinking:
 
     def _tries(self, table: Table | None) -> bool:
         """Return whether a table is a smaller counterexample, and keep it if so."""
-        self._tick()
+        self._tick(clients(self.table))
         if table is None or _measure_table(table) >= self._effort[3:] or repr(table) in self._checked:
             return False
         self._checked.add(repr(table))
@@ -170,7 +174,7 @@ class _Shrinking:
 
     def _measure_margins(self, table: Table) -> Iterator[tuple[ReadingEffort, float]]:
         """Yield the effort and the margin of a table if it is a counterexample."""
-        self._tick()
+        self._tick(clients(self.table))
         found = evaluate_rigorously(self._claim, table)
         reached = None if found is None else _measure_effort_of_check(table, found, self._keeps)
         if found is not None and reached is not None:
@@ -315,7 +319,8 @@ def _list_origins(table: Table) -> list[Array]:
     points = [problem.start, problem.centre]
     with suppress(NotApplicable):
         points += list(problem.client_optima)
-    return points
+    # Many clients have equal minimisers, and each translation rewrites all of them.
+    return list({tuple(point): point for point in points}.values())
 
 
 def _list_plain_factors(table: Table) -> list[fmpq]:

@@ -17,7 +17,7 @@ from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.check.escalation import LONGEST_IN_RATIONALS
-from verify.effort import estimate_simulation, measure_work
+from verify.effort import estimate_simulation, measure_work, spend_a_try
 
 
 def _table(rounds: int, clients: int = 2) -> dict[str, dict[str, object]]:
@@ -136,3 +136,26 @@ def test_values_at_each_local_step_count_each_outcome_of_the_weights() -> None:
         check(claim, run)
         spent.append(measure_work() - begin)
     assert spent[1] - spent[0] > 4 * 2e-7 * 12 * math.comb(12, 6) * 0.99
+
+
+def test_losses_that_are_not_quadratic_count_each_local_step_of_each_client() -> None:
+    """Rounds on other losses are simulated one by one, so that they are not counted as repeated squaring."""
+    work = {}
+    for rounds, clients in ((4, 1), (400, 1), (400, 16)):
+        terms = [[{"coordinate": 0, "weight": "1", "centre": "0", "width": "1"}]] * clients
+        problem = {"kind": "huber", "terms": terms, "start": ["3"]}
+        work[rounds, clients] = estimate_simulation(
+            parse_run({"problem": problem, "algorithm": _table(rounds)["algorithm"]}, FLOAT)
+        )
+    assert work[400, 1] == pytest.approx(100 * work[4, 1])
+    assert work[400, 16] > 3 * work[400, 1]
+
+
+def test_changed_runs_count_their_clients() -> None:
+    """Reading a changed run of a thousand clients is the work of hundreds of small ones."""
+    spent = []
+    for clients in (1, 1024):
+        begin = measure_work()
+        spend_a_try(clients)
+        spent.append(measure_work() - begin)
+    assert spent[1] > 100 * spent[0]

@@ -58,7 +58,7 @@ def test_smaller_counts(count: int, expected: list[int]) -> None:
 def test_large_counts_are_bisected(least: int, key: str) -> None:
     """Large counts are bisected to the smallest possible one, in logarithmically many tries."""
     counts = {"rounds": 1, "local_steps": 1} | {key: 512}
-    one: Any = _Shrinking(None, _table(1, counts["local_steps"], counts["rounds"]), None, None, lambda: None)  # type: ignore[arg-type]
+    one: Any = _Shrinking(None, _table(1, counts["local_steps"], counts["rounds"]), None, None, lambda _: None)  # type: ignore[arg-type]
     tried: list[int] = []
 
     def tries(table: Table) -> bool:
@@ -262,6 +262,13 @@ def test_points_that_could_be_zero() -> None:
     assert [list(point) for point in _list_origins(_table(2))] == [[3], [fmpq(1, 2)], [0], [1]]
 
 
+def test_equal_minimisers_of_many_clients_are_one_candidate_for_zero() -> None:
+    """Each candidate rewrites all clients, so a thousand clients with two minimisers add two candidates."""
+    table = _table(2)
+    problem = table["problem"] | {name: table["problem"][name] * 512 for name in ("hessians", "linear")}
+    assert _list_origins(table | {"problem": problem})[2:] == [[0], [1]]
+
+
 def test_the_steps_towards_a_clear_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most six steps are made, each to the best run nearby; they end at a clear margin or without progress."""
 
@@ -269,13 +276,14 @@ def test_the_steps_towards_a_clear_margin(monkeypatch: pytest.MonkeyPatch) -> No
 
     def turned(unclear: list[int], gaps: list[float]) -> int:
         steps = iter(range(1, 20))
+        monkeypatch.setattr(shrink, "clients", lambda _: 1)
         monkeypatch.setattr(shrink, "list_clearer", lambda _: [next(steps)])
         monkeypatch.setattr(shrink, "_compute_margin", lambda found: found)
         monkeypatch.setattr(shrink, "evaluate_rigorously", lambda _, table: gaps[table])
         monkeypatch.setattr(
             shrink, "_measure_effort_of_check", lambda table, _, __: (False, unclear[table], False, False, 1, 1)
         )
-        one: Any = _Shrinking(None, 0, (False, unclear[0], False, False, 1, 1), None, lambda: None)  # type: ignore[arg-type]
+        one: Any = _Shrinking(None, 0, (False, unclear[0], False, False, 1, 1), None, lambda _: None)  # type: ignore[arg-type]
         one._clear_margin()
         return int(one.table)
 

@@ -62,15 +62,16 @@ def test_parts_of_a_search_in_regimes_in_turn(applies: bool) -> None:
 def test_smaller_counterexamples_are_counted_and_kept(
     weight: int, reached: Any, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each table costs a try, also where there is none; a heavier one is not checked."""
+    """Each table costs a try of its clients, also where there is none; a heavier one is not checked."""
     ticks: list[int] = []
+    monkeypatch.setattr(shrink, "clients", lambda _: 7)
     monkeypatch.setattr(shrink, "_measure_table", lambda _: (weight,))
     monkeypatch.setattr(shrink, "_measure_effort", lambda *_: reached)
     begin: Any = (1, 1, 0, 3)
-    small = shrink._Shrinking(None, "old", begin, None, lambda: ticks.append(1))  # type: ignore[arg-type]
+    small = shrink._Shrinking(None, "old", begin, None, ticks.append)  # type: ignore[arg-type]
     assert small._tries("new") is kept  # type: ignore[arg-type]
     assert small._tries(None) is False
-    assert (small.table, len(ticks)) == ("new" if kept else "old", 2)
+    assert (small.table, ticks) == ("new" if kept else "old", [7, 7])
 
 
 def test_levels_that_are_always_kept() -> None:
