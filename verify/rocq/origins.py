@@ -32,7 +32,7 @@ _DATA = re.compile(
 _AT_STEP = (
     (r"^always A \(fun S => (.*)\)$", r"\1"),
     (r"^always A (\w+)$", r"\1 S"),
-    (r"^(?:forall [\w ]+, )?(?:\(n < (?:updates|rounds_of) A\)%nat -> )?", ""),
+    (r"^(?:forall [\w ]+, )?(?:\(n < (?:updates|rounds_of) A\)%nat -> )?(?:\(k < steps_of A\)%nat -> )?", ""),
     (r"\(step_at A (?:n k|O O)\)|\(step_of_round A[\w ]* [nO]\)|\(step_of S e\)", "S"),
     (r"\(past n(?: k)?\)|\(past_steps e\)|\bpast n k\b|\bpast n\b|\bpast_steps e\b", "past"),
     (r"\(noise_there n k\)", "noise_there"),

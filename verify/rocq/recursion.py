@@ -86,6 +86,8 @@ class _RecursionWriter:
             raise NotExported(NO_RESTARTS)
         self.shape = _SHAPES[certificate.measure]
         self.quiet = a.full_gradients in claim.assumptions
+        self.is_of_own_rounds = self.run.symbols(q.visited_second_moment) in claim.relations[0].free_symbols
+        """Whether the bounds hold in the rounds of the run only, because a constant is known there only."""
 
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
@@ -151,12 +153,13 @@ class _RecursionWriter:
         each = f"forall {self.shape.variables}, " if self.shape.variables else ""
         pairs = "i j " if self.shape.variables else ""
         measured = self.shape.measured
-        arguments = self.run.step_arguments() | {"tau": "tau A", "tau_large": "tau_large"}
+        round_known, intro = ("(n < rounds_of A)%nat -> ", "Hn ") if self.is_of_own_rounds else ("", "")
+        arguments = self.run.step_arguments(below="(proj2 Hk)") | {"tau": "tau A", "tau_large": "tau_large"}
         arguments |= {"k": "INR k", "k_large": "k_large", "k_below_tau": "k_below"}
         begun = self._collect().nonnegative(bound.subs(k, 0))
         start = f"apply Rle_trans with 0; [right; {self.shape.at_start} | cbv beta; simpl INR; {begun}]"
         if self.first:
-            together = self.run.step_arguments("O") | {"n": "n"}
+            together = self.run.step_arguments("O", "(some_steps A)") | {"n": "n"}
             start = (
                 f"apply Rle_trans with (1 := {lemmas[1].apply(**together)}); right; simpl INR; "
                 "try change (step_size (step_at A n O)) with (size_of A); "
@@ -167,9 +170,9 @@ class _RecursionWriter:
         return "\n".join(
             [
                 f"assert (bounds : forall n k {pairs}, {each.replace('forall ', 'forall ')}"
-                f"({self.first} <= k <= steps_of A)%nat ->",
+                f"{round_known}({self.first} <= k <= steps_of A)%nat ->",
                 f"  {measured} <= {self._write(bound)}).",
-                f"{{ intros n k {'i j Hi Hj apart ' if pairs else ''}Hk.",
+                f"{{ intros n k {'i j Hi Hj apart ' if pairs else ''}{intro}Hk.",
                 f"  apply (recursion (fun k => {measured}) (fun k => {self._write(bound)})",
                 f"    (fun k => {self._write(factor)}) (fun k => {self._write(offset)}) {self.first} (steps_of A));",
                 "    [clear k Hk | clear k Hk; intros k Hk; " + below + " .. | exact Hk].",
@@ -214,7 +217,7 @@ class _RecursionWriter:
             f"{self._prove_index('one')}.",
             f"apply Rle_trans with ((1 - 1 / M_of A) ^ 2 * ({self._write(self.certificate.bound)})).",
             "{ apply (from_pairs A (fun i => local A (server A n) n k i) i); [assumption | assumption | |].",
-            "  - intros j Hj apart. apply (bounds n k i j Hi Hj apart). lia.",
+            f"  - intros j Hj apart. apply (bounds n k i j Hi Hj apart{' Hn' if self.is_of_own_rounds else ''}). lia.",
             f"  - {later.nonnegative(self.certificate.bound)}. }}",
             f"apply le_by_slack; {later.nonnegative(right - drift)}.",
         ]
@@ -239,7 +242,7 @@ class _RecursionWriter:
             ),
             *(["  set (k := S k') in *. assert (one : (1 <= k)%nat) by (unfold k; lia)."] if self.first else []),
             f"  {self._prove_index('one')}.",
-            "  apply Rle_trans with (2 := bounds n k ltac:(lia)).",
+            f"  apply Rle_trans with (2 := bounds n k {'Hn ' if self.is_of_own_rounds else ''}ltac:(lia)).",
             f"  {self.shape.mean}. }}",
         ]
         end = self._bound_each(right, bound) if total is None else self._bound_sum(right, bound, share * total)

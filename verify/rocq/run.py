@@ -91,7 +91,6 @@ _THERE = tuple(
         "noise_there",
         "dissimilarity_there",
         "largest_share",
-        "second_moment_in_run",
     )
 )
 STEP_OF_RUN = (
@@ -251,7 +250,8 @@ class RunVocabulary(ScalarVocabulary):
         """Yield constants without an assumption: any number of their sign."""
         if self.symbols(q.visited_second_moment) in used:
             yield Binder("G_run", "R")
-            yield Binder("second_moment_in_run_A", "always A (fun S => bounded_second_moment S G_run)")
+            in_run = "forall n k, (n < rounds_of A)%nat -> (k < steps_of A)%nat -> "
+            yield Binder("second_moment_in_run_A", f"{in_run}bounded_second_moment (step_at A n k) G_run")
         is_smooth = a.smooth in self.claim.assumptions or a.convex_and_smooth in self.claim.assumptions
         if self.symbols(q.smoothness) in used and not is_smooth:
             yield from declare_real("L", positive=True)
@@ -272,8 +272,11 @@ class RunVocabulary(ScalarVocabulary):
         """Return the first arguments of a lemma about the distance of a run from a point."""
         return f"A {point}"
 
-    def step_arguments(self, k: str = "k") -> dict[str, str]:
-        """Return the arguments for a step theorem's variables and hypotheses, at step k of round n."""
+    def step_arguments(self, k: str = "k", below: str = "Hk") -> dict[str, str]:
+        """Return the arguments for a step theorem's variables and hypotheses, at step k of round n.
+
+        `below` proves that k is below the number of steps, and Hn that n is below the number of rounds.
+        """
         found = {
             "S": f"step_at A n {k}",
             "step_size_positive": "size_positive",
@@ -291,6 +294,8 @@ class RunVocabulary(ScalarVocabulary):
         }
         of_steps = {one.name for one in chain(*OF_STEPS.values()) if one.name.endswith("_S")} - found.keys()
         found |= {name: f"{name.removesuffix('_S')}_A n {k}" for name in (*_THERE, *of_steps)}
+        # The constant of a run bounds the moments of its own steps only.
+        found["second_moment_in_run_S"] = f"second_moment_in_run_A n {k} Hn {below}"
         return found | (self.drop_noise("n", k) if self.quiet else {})
 
     def substitute_arguments(self, other: Claim) -> dict[str, str]:

@@ -12,6 +12,7 @@ from fedtheory.kernel import InequalityRef, square
 from fedtheory.kernel.expressions import Selected, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from verify.rocq.export import export_id
 from verify.rocq.papers.liu2022.run_steps import _find_bound
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_scalars import OutcomeScalars
@@ -41,6 +42,14 @@ def test_other_statements_bound_no_drift(chain: tuple[object, ...]) -> None:
     """An equation would do, and is refused as well: nothing but what is used is read."""
     with pytest.raises(NotExported, match="t:drift does not bound the drift of each client"):
         _find_bound(OWN, Claim(id="t:drift", chain=chain, where=WHERE))
+
+
+@pytest.mark.parametrize("claim_id", ["liu2022:lemma-1.run", "liu2022:thm-1.run"])
+def test_the_second_moment_of_a_run_bounds_its_own_steps_only(claim_id: str) -> None:
+    """The sequence of steps in Rocq has no end, and gradients after the run may be larger than those in it."""
+    hypotheses = {one.name: one.type for one in export_id(claim_id).theorem.binders}
+    of_run = "forall n k, (n < rounds_of A)%nat -> (k < steps_of A)%nat -> bounded_second_moment (step_at A n k) G_run"
+    assert hypotheses["second_moment_in_run_A"] == of_run
 
 
 def test_only_squares_of_participants_are_facts_of_a_draw() -> None:
