@@ -108,9 +108,9 @@ _MOST_BITS = 40
 
 
 def is_rounded_root(value: object) -> bool:
-    """Return whether a number may be the bound on an irrational root that an enclosure ends at: a long dyadic rational.
+    """Return whether a number may be an upper bound of an irrational root, as `upper_sqrt` returns it.
 
-    An exact number of this form is taken for a bound as well.
+    Such bounds are dyadic rationals with many digits; an exact number of this form counts as a bound as well.
     """
     if not isinstance(value, fmpq):
         return False

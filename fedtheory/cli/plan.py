@@ -22,7 +22,7 @@ from fedtheory.cli.output import (
     write_text,
 )
 from fedtheory.cli.plan_document import encode_plan
-from fedtheory.cli.plan_tables import print_first, print_guarantees, print_plan
+from fedtheory.cli.plan_tables import print_guarantees, print_plan, print_recommendation
 from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def _plan(
             costs=options.costs,
             jobs=-1,
             on_progress=tell,
-            on_answer=None if options.is_json else partial(print_first, run),
+            on_answer=None if options.is_json else partial(print_recommendation, run),
             on_bounds=None if options.is_json else print_guarantees,
         )
     return found, run

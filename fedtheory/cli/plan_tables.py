@@ -43,7 +43,7 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
             _print_details(plan, found.cost, recommended=plan is found.recommended)
 
 
-def print_first(planned: Run, answer: Answer) -> None:
+def print_recommendation(planned: Run, answer: Answer) -> None:
     """Print the planned run and the recommendation, before any bound is evaluated."""
     from fedtheory.planner.sentences import describe_use
     from fedtheory.planner.setting_in_words import describe_planned_run

@@ -248,7 +248,7 @@ def encode_proof(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     from fedtheory.language.registry import explain_unproved
     from fedtheory.language.typesetting import latex
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
-    from fedtheory.proofs.near_misses import near_misses
+    from fedtheory.proofs.near_misses import list_near_misses
     from verify.published_proofs import find_first_failure
 
     failing = find_first_failure(printed)
@@ -267,7 +267,7 @@ def encode_proof(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
         "first_failing": None if failing is None else failing.claim.id,
         "why_not_proved": explain_unproved(proof.claim),
         "missing_assumptions": list(find_missing_assumptions(proof)),
-        **({"near_misses": list(near_misses(proof))} if proof.verdict == "broken" else {}),
+        **({"near_misses": list(list_near_misses(proof))} if proof.verdict == "broken" else {}),
         **encode_setting(proof.claim),
     }
 
@@ -300,9 +300,9 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
 def _list_hints(proof: Proof) -> Iterator[str]:
     """Yield assumptions missing from a claim, or changes of a term, that would repair its broken certificate."""
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
-    from fedtheory.proofs.near_misses import near_misses
+    from fedtheory.proofs.near_misses import list_near_misses
 
-    changes = near_misses(proof)
+    changes = list_near_misses(proof)
     if changes:
         number = "one change" if len(changes) == 1 else f"{len(changes)} changes"
         yield f"the certificate is accepted with {number}: {escape(', and '.join(changes))}"

@@ -112,7 +112,7 @@ def _print_best(results: Results, error: str) -> None:
     """Print the runs with the smallest error, and a sentence on the best one."""
     found = _find_smallest(results, error)
     if found["at"] is None:
-        print_lines(f"[bold]{error}[/bold] has no value on any run: all diverge, or are none")
+        print_lines(f"[bold]{error}[/bold] has no value on any run: all runs diverge, or have no such error")
         return
     known = sorted(
         (row for row in results.list_error_rows(error) if row[error] is not None), key=lambda row: row[error]

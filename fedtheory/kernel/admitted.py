@@ -78,7 +78,7 @@ def require_nonzero(divisors: Iterable[Expr], numbers: Numbers, conditions: Sequ
             raise Rejected(f"({divisor}) may be zero, and something is divided by it")
 
 
-def denominator_factors(expressions: Iterable[Expr]) -> frozenset[Expr]:
+def list_denominator_factors(expressions: Iterable[Expr]) -> frozenset[Expr]:
     """Return the factors of the denominators of expressions."""
     certain = (power.base for power in _list_powers(expressions) if power.exp.is_Rational and power.exp.is_negative)
     return frozenset(factor for divisor in certain for factor in _split_factors(divisor))

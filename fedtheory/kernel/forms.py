@@ -28,7 +28,7 @@ from fedtheory.kernel.expressions import (
     is_length,
     parts_of,
 )
-from fedtheory.kernel.noise import inner_of_random, is_noise
+from fedtheory.kernel.noise import expect_random_inner, is_noise
 from fedtheory.kernel.quotients import ONE, Quotient, Rejected, quotient
 from fedtheory.kernel.range_sums import sum_over_range
 from fedtheory.kernel.signs import is_positive
@@ -75,7 +75,7 @@ def vector(expression: Expr, context: Context) -> Form:
         LocalSum: lambda: _sum_vector(vector(expression.args[0], context), context),
         Expectation: lambda: _take_expectation(vector(expression.args[0], context), context),
         Gradient: lambda: _expand_gradient(expression, context),
-        sp.Symbol: lambda: _symbol(expression, context),
+        sp.Symbol: lambda: _write_symbol(expression, context),
     }
     rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
     if rule is None and expression != 0:
@@ -83,7 +83,7 @@ def vector(expression: Expr, context: Context) -> Form:
     return rule() if rule is not None else {}
 
 
-def _symbol(symbol: sp.Symbol, context: Context) -> Form:
+def _write_symbol(symbol: sp.Symbol, context: Context) -> Form:
     """Return the linear form of a symbol for a vector."""
     if symbol in context.definitions:
         return vector(context.definitions[symbol], context)
@@ -305,7 +305,7 @@ def _multiply_basis(left: Expr, right: Expr, context: Context) -> Form:
     """Return the expected inner product of two basis vectors."""
     if context.participants is not None and (isinstance(left, Selected) or isinstance(right, Selected)):
         return _multiply_sampled(left, right, context)
-    found = inner_of_random(left, right, context)
+    found = expect_random_inner(left, right, context)
     return {inner(left, right): ONE} if found is None else found
 
 

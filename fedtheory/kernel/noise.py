@@ -10,10 +10,10 @@ from fedtheory.kernel.quotients import Quotient, Rejected, quotient
 
 def is_noise(basis: Expr, context: Context) -> bool:
     """Return whether a basis vector is noise: of one step, summed over steps, or averaged over clients."""
-    return _symbol(split_average(basis, context)[1]) in context.noise
+    return _select_summand(split_average(basis, context)[1]) in context.noise
 
 
-def inner_of_random(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient] | None:
+def expect_random_inner(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient] | None:
     """Return the expected inner product of two basis vectors if noise determines it, in normal form; else None."""
     noises = [is_noise(side, context) for side in (left, right)]
     if all(noises):
@@ -24,7 +24,7 @@ def inner_of_random(left: Expr, right: Expr, context: Context) -> dict[Expr, Quo
     return None
 
 
-def _symbol(inside: Expr) -> Expr:
+def _select_summand(inside: Expr) -> Expr:
     """Return the symbol itself, or the summand of a sum over steps."""
     return inside.args[0] if isinstance(inside, LocalSum) else inside
 
@@ -44,10 +44,10 @@ def _multiply_noises(left: Expr, right: Expr, context: Context) -> dict[Expr, Qu
     Different symbols, clients or steps are independent, so only squares with squared weights remain.
     """
     sides = [split_average(side, context) for side in (left, right)]
-    symbols = frozenset(_symbol(inside) for _, inside in sides)
+    symbols = frozenset(_select_summand(inside) for _, inside in sides)
     if len(symbols) == 2 and symbols not in context.common_random_numbers:
         return {}
-    square = inner(*(_symbol(inside) for _, inside in sides))
+    square = inner(*(_select_summand(inside) for _, inside in sides))
     if all(isinstance(inside, LocalSum) for _, inside in sides):
         square = LocalSum(square)
     averaged, own = [isinstance(side, Average) for side in (left, right)], sides[0][0] * sides[1][0]

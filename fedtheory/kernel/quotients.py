@@ -43,7 +43,7 @@ class Quotient:
     def __mul__(self, other: Quotient) -> Quotient:
         if not other.symbols:
             return self._scale(other)
-        return _combine(_product, self, other) if self.symbols else other._scale(self)
+        return _combine(_multiply_reduced, self, other) if self.symbols else other._scale(self)
 
     def _scale(self, rational: Quotient) -> Quotient:
         """Multiply by a number without symbols, which leaves lowest terms."""
@@ -96,7 +96,7 @@ class Quotient:
 def quotient(expression: Expr) -> Quotient:
     """Return a number as a quotient of polynomials; raise `Rejected` for another expression, or a division by zero."""
     number = sp.sympify(expression)
-    compiler = _Compiler.from_parts(part for part in _parts(number) if not part.is_Rational)
+    compiler = _Compiler.from_parts(part for part in _list_parts(number) if not part.is_Rational)
     return Quotient(compiler.symbols, *_make_monic(*compiler.compile(number)))
 
 
@@ -197,14 +197,14 @@ def _substitute_squares(polynomial: Polynomial, place: int, square: Quotient) ->
     return found
 
 
-def _parts(number: Expr) -> Iterator[Expr]:
+def _list_parts(number: Expr) -> Iterator[Expr]:
     """Yield the symbols, rationals and roots of a number; raise `Rejected` for anything else."""
     spend(NODE)
     if isinstance(number, sp.Rational) or type(number) in _SYMBOLS:
         yield number
     elif type(number) in (sp.Add, sp.Mul):
         for argument in number.args:
-            yield from _parts(argument)
+            yield from _list_parts(argument)
     elif type(number) is sp.Pow:
         yield from _split_power(number)
     else:
@@ -214,14 +214,14 @@ def _parts(number: Expr) -> Iterator[Expr]:
 def _split_power(power: Expr) -> Iterator[Expr]:
     """Yield the parts of a power; reject roots of numbers that may be negative."""
     if power.exp.is_Integer:
-        yield from _parts(power.base)
+        yield from _list_parts(power.base)
     elif power.exp.is_Rational:
         if power.exp.q != 2 or not _has_root(power.base):
             raise Rejected(f"{power} is a root of what may be negative")
         yield power.base**_HALF
     else:
         yield _find_symbolic_power(power.base, _split_exponent(power)[2])
-        yield from _parts(power.base)
+        yield from _list_parts(power.base)
 
 
 def _find_symbolic_power(base: Expr, symbol: Expr) -> Expr:
@@ -279,15 +279,15 @@ class _Compiler:
         if isinstance(number, sp.Symbol | Inner):
             return self.generators[number**_HALF] ** 2, self.ring.constant(1)
         if number.is_Pow:
-            return self._power(number)
+            return self._compile_power(number)
         numerator, denominator = self.compile(number.args[0])
         for argument in number.args[1:]:
-            numerator, denominator = (_sum if number.is_Add else _product)(
+            numerator, denominator = (_sum if number.is_Add else _multiply_reduced)(
                 (numerator, denominator), self.compile(argument)
             )
         return numerator, denominator
 
-    def _power(self, power: Expr) -> tuple[Polynomial, Polynomial]:
+    def _compile_power(self, power: Expr) -> tuple[Polynomial, Polynomial]:
         """Compile a power: a whole power, an odd power of a root, or a symbolic power times a whole one."""
         base, exponent = power.base, power.exp
         if exponent.is_Integer:
@@ -296,7 +296,7 @@ class _Compiler:
             return polynomials.raise_fraction((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
         whole, factor, symbol = _split_exponent(power)
         symbolic = (self.generators[_find_symbolic_power(base, symbol)], self.ring.constant(1))
-        return _product(
+        return _multiply_reduced(
             polynomials.raise_fraction(symbolic, factor), polynomials.raise_fraction(self.compile(base), whole)
         )
 
@@ -308,7 +308,7 @@ def _sum(one: Fraction, other: Fraction) -> Fraction:
     return polynomials.reduce(numerator, polynomials.multiply(one[1], other[1]))
 
 
-def _product(one: Fraction, other: Fraction) -> Fraction:
+def _multiply_reduced(one: Fraction, other: Fraction) -> Fraction:
     """Return the product of two fractions in lowest terms."""
     (numerator, last), (first, denominator) = polynomials.reduce(one[0], other[1]), polynomials.reduce(other[0], one[1])
     return polynomials.multiply(numerator, first), polynomials.multiply(last, denominator)

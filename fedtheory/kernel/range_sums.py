@@ -32,14 +32,14 @@ def _sum_up_to(number: Quotient, index: Symbol, end: Expr) -> Quotient:
     place, total = number.symbols.index(index), ZERO
     for powers, factor in number.numerator.terms():
         without = number.monomial((*powers[:place], 0, *powers[place + 1 :]), factor)
-        total = total + quotient(without) * _sum_of_powers(int(powers[place]), end)
+        total = total + quotient(without) * _sum_powers(int(powers[place]), end)
     return total * quotient(1 / denominator)
 
 
 @cache_with_work(2**8)
-def _sum_of_powers(power: int, steps: Expr) -> Quotient:
+def _sum_powers(power: int, steps: Expr) -> Quotient:
     """Return ``0^p + 1^p + .. + (n-1)^p``, by the binomial theorem from the sums of lower powers."""
     if power > _HIGHEST_POWER:
         raise Rejected(f"expected powers of an index up to {_HIGHEST_POWER} under a sum, got {power}")
-    others = (quotient(-comb(power + 1, lower) * ONE) * _sum_of_powers(lower, steps) for lower in range(power))
+    others = (quotient(-comb(power + 1, lower) * ONE) * _sum_powers(lower, steps) for lower in range(power))
     return quotient(ONE / (power + 1)) * sum(others, quotient(steps ** (power + 1)))

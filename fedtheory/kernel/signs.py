@@ -83,7 +83,7 @@ def _is_square(factor: Expr) -> bool:
     is_even_power = factor.is_Pow and factor.exp.is_Integer and factor.exp.is_positive and factor.exp.is_even
     if not is_even_power or not all(symbol.is_real for symbol in factor.base.free_symbols):
         return False
-    base = _quotient(factor.base)
+    base = _try_quotient(factor.base)
     return base is not None and bool(base.denominator.is_constant()) and not factor.base.atoms(Average)
 
 
@@ -201,10 +201,10 @@ def _shift_to_bounds(number: Expr, numbers: Numbers) -> _Signed | None:
 
     Returns None if the expression is no quotient of polynomials.
     """
-    found = _quotient(_bound_powers(number, numbers))
+    found = _try_quotient(_bound_powers(number, numbers))
     if found is None:
         return None
-    parts, signs = (found.numerator, found.denominator), [_sign(symbol, numbers) for symbol in found.symbols]
+    parts, signs = (found.numerator, found.denominator), [_find_sign(symbol, numbers) for symbol in found.symbols]
     unknown = [place for place, sign in enumerate(signs) if sign is _Sign.UNKNOWN]
     if unknown and any(powers[place] % 2 for part in parts for powers in part.monoms() for place in unknown):
         return None
@@ -231,7 +231,7 @@ class _Sign(Enum):
     POSITIVE = 2
 
 
-def _sign(symbol: Expr, numbers: Numbers) -> _Sign:
+def _find_sign(symbol: Expr, numbers: Numbers) -> _Sign:
     """Return the sign of a generator: a symbol, a root (zero only if its radicand is), or an average."""
     if isinstance(symbol, Average):
         return _Sign.NONNEGATIVE if _is_plainly_nonnegative(symbol.args[0], numbers) else _Sign.UNKNOWN
@@ -300,7 +300,7 @@ def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:
     return bool(symbol.is_positive) and symbol not in numbers.maybe_zero
 
 
-def _quotient(number: Expr) -> Quotient | None:
+def _try_quotient(number: Expr) -> Quotient | None:
     """Return a number as a quotient of polynomials; None if it has minima, or is no number."""
     try:
         return quotient(number)

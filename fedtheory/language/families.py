@@ -68,8 +68,8 @@ class Family:
         turns, found = _TURNS_OF_LADDERS if self.for_rates else _TURNS, []
         for member in self.instances:
             # The assignment is shifted every seven members, because families have patterns of their own.
-            seven, place = divmod(member.number, 7)
-            if turns[seven % len(turns)][(place + 3 * seven) % 7] == part:
+            block, place = divmod(member.number, 7)
+            if turns[block % len(turns)][(place + 3 * block) % 7] == part:
                 found.append(member)
         return found
 

@@ -118,7 +118,7 @@ def _name(text: str, word: re.Match[str]) -> _Read:
     name, end = word[0], word.end()
     behind = text[end : end + 1]
     if name in _AROUND and behind == "(":
-        found = _list(text, end + 1, ")")
+        found = _read_list(text, end + 1, ")")
         return None if found is None else _attach(text, found[1], found[0].join(_AROUND[name]))
     if name in _OPERATORS:
         return _read_operator(text, name, end)
@@ -160,7 +160,7 @@ def _read_operator(text: str, name: str, end: int) -> _Read:
 def _read_bracket(text: str, place: int) -> _Read:
     """Return a list of formulas in brackets, between bars or between angles."""
     opening = text[place]
-    found = _list(text, place + 1, _BRACKETS[opening])
+    found = _read_list(text, place + 1, _BRACKETS[opening])
     if found is None:
         return None
     inside, end = found
@@ -172,7 +172,7 @@ def _read_bracket(text: str, place: int) -> _Read:
     return f"{left}{inside}{right}", end
 
 
-def _list(text: str, place: int, closing: str) -> _Read:
+def _read_list(text: str, place: int, closing: str) -> _Read:
     """Read formulas with commas between them, up to the closing bracket."""
     parts: list[str] = []
     while True:
@@ -191,7 +191,7 @@ def _list(text: str, place: int, closing: str) -> _Read:
 def _attach(text: str, place: int, base: str) -> _Read:
     """Return a base with indices, powers, primes, stars and arguments that follow without a blank."""
     below = above = ""
-    while (found := _mark(text, place)) is not None:
+    while (found := _read_mark(text, place)) is not None:
         sign, latex, place = found
         if latex == r"\mathrm{bar}":
             base = rf"\bar{{{base}}}"
@@ -209,7 +209,7 @@ def _attach(text: str, place: int, base: str) -> _Read:
     return (latex, place) if arguments is None else _attach(text, arguments[1], latex + arguments[0])
 
 
-def _mark(text: str, place: int) -> tuple[str, str, int] | None:
+def _read_mark(text: str, place: int) -> tuple[str, str, int] | None:
     """Return an index or a power at this position: its sign, its LaTeX and the position after it.
 
     Returns None if there is none.

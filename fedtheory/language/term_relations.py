@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expectation, Expr, has_plain_vectors
 from fedtheory.language import quantities
 from fedtheory.language.quantities import Quantity, RunQuantity
-from fedtheory.language.quantities.measuring.terms import evaluator_of
+from fedtheory.language.quantities.measuring.terms import compile_term
 from fedtheory.language.quantities.quantity import Term
 from fedtheory.language.signs import iterate_run_quantities
 
@@ -41,7 +41,7 @@ def is_defined_by_term(quantity: RunQuantity) -> bool:
     term = quantity.term
     if term is None or id(quantity) in _list_vocabulary_ids():
         return term is not None
-    is_computed = quantity.measure == evaluator_of(term) and not quantity.root
+    is_computed = quantity.measure == compile_term(term) and not quantity.root
     return is_computed and all(id(of) in _list_vocabulary_ids() for _, of in term.where)
 
 

@@ -137,12 +137,12 @@ class SumsByPolynomials:
         return found
 
     @cached_property
-    def _of_moves(self) -> tuple[Array, Array]:
+    def _displacement_sums(self) -> tuple[Array, Array]:
         """Return the sums of the clients' displacements."""
         return self._sum_polynomials(self.weights, self.steps)
 
     @cached_property
-    def _of_noise(self) -> Array:
+    def _noise_sums(self) -> Array:
         """Return the sum of the clients' noise."""
         return self._sum_polynomials(self.variances, max(2 * self.steps - 2, 0))[0]
 
@@ -173,7 +173,7 @@ class SumsByPolynomials:
 
     def compute_moves(self, factors: Array) -> tuple[Array, Array]:
         """Return the same sums as `SumsOverClients.compute_moves`."""
-        maps, drifts = self._of_moves
+        maps, drifts = self._displacement_sums
         nodes = self._place_nodes(self.steps)
         moved, sizes = self._move(factors, nodes)
         changes = self._compute_coefficients(evaluate_change(moved, self.steps))
@@ -182,10 +182,10 @@ class SumsByPolynomials:
 
     def compute_noise(self, factors: Array) -> Array:
         """Return the same sums as `SumsOverClients.compute_noise`."""
-        nodes = self._place_nodes(len(self._of_noise) - 1)
+        nodes = self._place_nodes(len(self._noise_sums) - 1)
         moved, sizes = self._move(factors, nodes)
         fresh = self._compute_coefficients(sizes * sizes * evaluate_noise(moved, self.steps))
-        return np.tensordot(fresh, self._of_noise, axes=1)
+        return np.tensordot(fresh, self._noise_sums, axes=1)
 
 
 def _multiply_conjugate(vectors: Array, entries: Array) -> Array:

@@ -22,7 +22,7 @@ _MOST_DECIMALS = 6
 
 def describe_planned_run(run: Run) -> list[str]:
     """Return the description of the planned run, and of its smallest error."""
-    return [_plan(run), *filter(None, [_describe_optimal_value(run)])]
+    return [_describe_plan(run), *filter(None, [_describe_optimal_value(run)])]
 
 
 def list_notes(run: Run) -> list[str]:
@@ -82,7 +82,7 @@ def format_error(found: ErrorAtStepSize) -> str:
     return f"{found.error:.{max(decimals, 0)}f} ± {half:.2g}"
 
 
-def _plan(run: Run) -> str:
+def _describe_plan(run: Run) -> str:
     """Return the settings of the run in words."""
     problem, algorithm = run.problem, run.algorithm
     work = algorithm.work

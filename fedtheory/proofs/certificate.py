@@ -16,7 +16,7 @@ from fedtheory.proofs.link_context import build_link_context, write_out
 from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Squared
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.prefix_sum import has_prefix_sum
-from fedtheory.proofs.roots import Root, numbers_with
+from fedtheory.proofs.roots import Root, add_root_symbols
 from fedtheory.proofs.rounds import is_in_expectation
 
 
@@ -63,7 +63,7 @@ def build_known_context(claim: Claim, relation: Relation, roots: Sequence[Root],
     for lemma in lemmas:
         same_place = lemma.place == claim.place
         slacks |= _list_slacks(lemma, claim, relation) if same_place else {lemma.id: _bound_drift(lemma, claim)}
-    return replace(context, numbers=numbers_with(roots, context.numbers), assumed=slacks)
+    return replace(context, numbers=add_root_symbols(roots, context.numbers), assumed=slacks)
 
 
 def _list_slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:

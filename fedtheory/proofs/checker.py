@@ -23,7 +23,7 @@ from fedtheory.proofs.decoding import AnyCertificate, decode
 from fedtheory.proofs.document import certificate_in, document_of, lemmas_in, require_short, with_quantities
 from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefix_steps, relaxation, require_provable
+from fedtheory.proofs.proof import Proof, Prover, add_prefix, check_relaxation, conditions_of, require_provable
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.restatements import Powers, Squares
 from fedtheory.proofs.terms.proof_of_claim import check_terms
@@ -113,7 +113,7 @@ def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterato
         prove = _prefer_own(own, prover)
         for lemma in lemmas_in(plain, document):
             steps = tuple(_check_kind(lemma.claim, decode(lemma.certificate), prove))
-            yield from prefix_steps(f"{lemma.claim.id}: ", steps)
+            yield from add_prefix(f"{lemma.claim.id}: ", steps)
             own[lemma.claim.id] = Proof(lemma.claim, lemma.certificate, steps)
         yield from _check_kind(plain, decode(certificate_in(plain, document)), prove)
     except REFUSALS as reason:
@@ -141,16 +141,16 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
     if isinstance(certificate, Cases):
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
             suffices = "suffices" if certificate.is_single else f"is {case.name}"
-            yield from prefix_steps(f"where {case.argument} {suffices}: ", _check_kind(supposed, case.why, prover))
+            yield from add_prefix(f"where {case.argument} {suffices}: ", _check_kind(supposed, case.why, prover))
         return
     if isinstance(certificate, Powers | Squares):
         steps = _check_kind(certificate.restate(claim), certificate.why, prover)
-        yield from prefix_steps(f"{certificate.label}: ", steps)
+        yield from add_prefix(f"{certificate.label}: ", steps)
         return
     claim = with_iterations_in_powers(claim, conditions_of(claim, certificate.relaxed))
     require_provable(claim)
     if certificate.relaxed is not None:
-        yield from relaxation(claim, certificate.relaxed)
+        yield from check_relaxation(claim, certificate.relaxed)
         # No step may use a condition that the certificate declares unnecessary.
         claim = replace(claim, conditions=certificate.relaxed)
         require_provable(claim)

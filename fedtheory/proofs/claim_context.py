@@ -234,13 +234,13 @@ def _assume_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[
     """Yield the slacks of the bounds that the claim assumes in expectation, by name."""
     local, noise, average = symbol(q.local_iterate), symbol(q.gradient_noise), symbol(q.average_iterate)
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
-    yield from assumed_of_a_client(claim, Gradient(objective, local), Gradient(client_objective, local), noise)
+    yield from list_client_assumptions(claim, Gradient(objective, local), Gradient(client_objective, local), noise)
     if is_assumed(a.bounded_mean_dissimilarity, claim):
         mean = Average(norm_sq(Gradient(client_objective, average) - Gradient(objective, average)))
         yield "bounded mean dissimilarity", symbol(q.mean_dissimilarity) ** 2 - mean
 
 
-def assumed_of_a_client(claim: Claim, mean: Expr, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
+def list_client_assumptions(claim: Claim, mean: Expr, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
     """Return the assumptions at a client's iterate: on gradients of F and its own objective, and on noise."""
     symbol = symbols_of(claim)
     if is_assumed(a.unbiased_bounded_variance, claim):

@@ -72,7 +72,7 @@ class Contraction(Contracting):
     def check(self, claim: Claim, prove: Prover) -> Iterator[Step]:
         """Check a bound on the distance of the last iterate; raise `Rejected` for other claims."""
         yield from require_contraction(claim, self, prove, weight=self.weight)
-        factor, weight, offset = constants_of_steps(claim, self.factor, self.weight, self.offset)
+        factor, weight, offset = require_shared_constants(claim, self.factor, self.weight, self.offset)
         symbol = symbols_of(claim)
         start = power_of(factor, count_steps(claim)) * symbol(q.initial_distance) ** 2
         bound = start + offset / (weight * (1 - factor))
@@ -113,7 +113,7 @@ def require_contraction(
     return step, context
 
 
-def constants_of_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
+def require_shared_constants(claim: Claim, *numbers: Expr) -> list[Expr]:
     """Return numbers that all clients share; raise `Rejected` if one depends on the local step."""
     known = [numbers_of(claim).plain(number) for number in numbers]
     if any(number.has(symbols_of(claim)(q.local_step_index)) for number in known):

@@ -26,14 +26,14 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
-from fedtheory.proofs.examined import Examined, kinds_of_papers
+from fedtheory.proofs.examined import Examined, list_kinds_of_papers
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling
 from fedtheory.proofs.links import Products
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.paper_contexts import paper_rules
+from fedtheory.proofs.paper_contexts import list_paper_rules
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restatements import Powers, Squares
@@ -41,12 +41,12 @@ from fedtheory.proofs.restatements import Powers, Squares
 AnyCertificate = Certificate | Combination | MeanCertificate | Recursion | Cases | Powers | Squares | Examined
 EXAMINED: tuple[type[Examined], ...] = (
     *(Contraction, FixedPoint, Lyapunov),
-    *(one for paper in kinds_of_papers() for one in paper.kinds),
+    *(one for paper in list_kinds_of_papers() for one in paper.kinds),
 )
 """Kinds of certificates with checks of their own."""
 DERIVED: tuple[type[Derived], ...] = (
     Derived,
-    *(one for rules in paper_rules() for one in rules.derived),
+    *(one for rules in list_paper_rules() for one in rules.derived),
     *(LastOfFalling, LastOfContracting),
 )
 """Derived relations of a proved claim."""
@@ -59,7 +59,7 @@ FACTS = {
 """Every fact by its name."""
 MEASURES: Mapping[str, Measure] = {
     **{"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT},
-    **{name: measure for paper in kinds_of_papers() for name, measure in paper.measures.items()},
+    **{name: measure for paper in list_kinds_of_papers() for name, measure in paper.measures.items()},
 }
 """Every measure by its name."""
 KINDS: tuple[type, ...] = (*get_args(AnyCertificate)[:-1], *EXAMINED)

@@ -16,7 +16,7 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.claim_context import assumed_of_a_client, build_context, with_common_shape
+from fedtheory.proofs.claim_context import build_context, list_client_assumptions, with_common_shape
 from fedtheory.proofs.numbers import symbols_of
 
 x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True, cls=sp.Dummy)
@@ -79,7 +79,7 @@ def _assume_for_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
     """Yield the slacks of the assumed bounds for two clients, by name."""
     largest = symbols_of(claim)(q.visited_second_moment) ** 2
     for name, x, slope, noise in (("i", x_i, SLOPE_I, n_i), ("j", x_j, SLOPE_J, n_j)):
-        for known, slack in assumed_of_a_client(claim, Gradient(F, x), slope, noise):
+        for known, slack in list_client_assumptions(claim, Gradient(F, x), slope, noise):
             yield f"{known} of {name}", slack
         # The largest value of the run bounds that of each step.
         yield f"second moment of {name} in the run", largest - norm_sq(slope + noise)

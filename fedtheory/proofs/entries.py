@@ -32,7 +32,7 @@ class Group:
     entries: tuple[Entry, ...]
 
 
-def entries_of(terms: Sequence[Term], context: Context) -> tuple[Entry, ...]:
+def list_entries(terms: Sequence[Term], context: Context) -> tuple[Entry, ...]:
     """Return the terms of a certificate as entries; a client's own number stays inside the average."""
     found = []
     for term in terms:

@@ -60,7 +60,7 @@ class PaperKinds:
 
 
 @cache
-def kinds_of_papers() -> tuple[PaperKinds, ...]:
+def list_kinds_of_papers() -> tuple[PaperKinds, ...]:
     """Return what papers add, from the modules in their folders ``context``."""
     found = (getattr(module, "KINDS", None) for module in import_modules("context"))
     return tuple(one for one in found if isinstance(one, PaperKinds))

@@ -17,7 +17,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import Round, Vectors, rounds_of
 from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.proof import Prover, prefix_steps
+from fedtheory.proofs.proof import Prover, add_prefix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class FixedPoint(Examined):
             )
         for one in rounds_of(claim):
             shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
-            yield from prefix_steps(f"{shown}: " if shown else "", _check_round(self, one))
+            yield from add_prefix(f"{shown}: " if shown else "", _check_round(self, one))
 
 
 def _check_round(certificate: FixedPoint, one: Round) -> Iterator[Step]:

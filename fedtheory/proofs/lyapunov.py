@@ -29,7 +29,7 @@ from fedtheory.proofs.contraction import conclude_bound
 from fedtheory.proofs.definitions import START, Round, list_parameter_bounds, noisy_rounds_of
 from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.numbers import numbers_of, symbols_of
-from fedtheory.proofs.proof import Prover, prefix_steps, require_ordering
+from fedtheory.proofs.proof import Prover, add_prefix, require_ordering
 
 START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients at the optimum"
 
@@ -71,11 +71,11 @@ class Lyapunov(Examined):
         _require_of_states(self.function, outcomes[0])
         _require_full_participation(claim, outcomes[0])
         yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
-        yield from prefix_steps("the end of a round: ", _check_round(self, outcomes, conditions))
+        yield from add_prefix("the end of a round: ", _check_round(self, outcomes, conditions))
         one, value = outcomes[0], self.function
         quantity, measured = _express_bounded_quantity(claim, relation, one)
-        yield from prefix_steps("what is measured: ", check(measured, value, self.model, one.context, conditions))
-        yield from prefix_steps("the start: ", _check_start(self, one, conditions))
+        yield from add_prefix("what is measured: ", check(measured, value, self.model, one.context, conditions))
+        yield from add_prefix("the start: ", _check_start(self, one, conditions))
         yield from _conclude(claim, self, quantity, conditions)
 
 

@@ -21,7 +21,7 @@ Change = tuple[str, Callable[[JsonTable], None]]
 """A description of a change, and the function that applies it to a term."""
 
 
-def near_misses(proof: Proof) -> tuple[str, ...]:
+def list_near_misses(proof: Proof) -> tuple[str, ...]:
     """Return the changes, one or two, with which a broken certificate is accepted; empty if none are found.
 
     The kernel checks the certificate again for each change; common slips together take at most a quarter of the limit

@@ -10,7 +10,7 @@ from math import gcd
 import sympy as sp
 
 from fedtheory.kernel import Numbers, Rejected, is_ordering, is_positive, slack
-from fedtheory.kernel.admitted import denominator_factors
+from fedtheory.kernel.admitted import list_denominator_factors
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected, parts_of
 from fedtheory.kernel.quotients import linear, quotient
 from fedtheory.kernel.work import cache_with_work
@@ -208,7 +208,9 @@ def _holds_nearby(condition: Expr, zero: frozenset[sp.Symbol], numbers: Numbers)
     if not is_ordering(condition):
         return False
     at_zero = dict.fromkeys(zero, sp.S.Zero)
-    return bool(denominator_factors(condition.args) & zero) or is_positive(slack(condition).xreplace(at_zero), numbers)
+    return bool(list_denominator_factors(condition.args) & zero) or is_positive(
+        slack(condition).xreplace(at_zero), numbers
+    )
 
 
 def _collect_numbers(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
@@ -249,7 +251,7 @@ def _collect_numbers(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
                 and (quantity in limits or symbol in nonzero or _is_divided_by(claim, symbol, quantity, written))
             )
         ),
-        nonzero=denominator_factors(written),
+        nonzero=list_denominator_factors(written),
         definitions=_find_averaged_numbers(symbols_of(claim)) | fixed,
     )
 

@@ -23,7 +23,7 @@ from fedtheory.proofs.contraction import Contracting
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.document import certificate_in
-from fedtheory.proofs.entries import Entry, Group, entries_of
+from fedtheory.proofs.entries import Entry, Group, list_entries
 from fedtheory.proofs.examined import Outlined
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
@@ -125,16 +125,16 @@ def _outline_link(claim: Claim, certificate: Certificate, relation: Relation, wh
         return _outline_induction(claim, relation, why, context)
     if isinstance(why, Squared):
         rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
-        return Group(rf"{relation.latex},\quad {rooted}", entries_of(why.terms, context))
+        return Group(rf"{relation.latex},\quad {rooted}", list_entries(why.terms, context))
     terms = [*why.at_most, *why.at_least] if isinstance(why, BothWays) else why
-    return Group(relation.latex, entries_of(terms, context))
+    return Group(relation.latex, list_entries(terms, context))
 
 
 def _outline_induction(claim: Claim, relation: Relation, why: Induction, context: Context) -> Group:
     """Return the outline of an induction over local steps."""
     grown = _write_power(claim, why, why.factor * why.measured + why.offset)
     step = rf"{latex(advance_distance(claim, why.measured))}\le {latex(grown)}"
-    entries = entries_of(why.terms, count_from(StepIndex(claim, why.base), context, 0))
+    entries = list_entries(why.terms, count_from(StepIndex(claim, why.base), context, 0))
     shown = (
         replace(e, coefficient=_write_power(claim, why, e.coefficient), factor=_write_power(claim, why, e.factor))
         for e in entries
@@ -246,9 +246,9 @@ def _outline_lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
     one = next(noisy_rounds_of(claim))
     factor, offset = latex(certificate.factor), latex(certificate.offset)
     measured = latex(claim.relations[0].ordered[0])
-    yield Group(rf"\mathbb E\,V'\le\left({factor}\right)V+{offset}", entries_of(certificate.round, one.context))
-    yield Group(rf"{measured}\le \mathbb E\,V^T", entries_of(certificate.model, one.context))
-    yield Group(rf"V^0\le {latex(certificate.level)}", entries_of(certificate.start, build_start_context(one)))
+    yield Group(rf"\mathbb E\,V'\le\left({factor}\right)V+{offset}", list_entries(certificate.round, one.context))
+    yield Group(rf"{measured}\le \mathbb E\,V^T", list_entries(certificate.model, one.context))
+    yield Group(rf"V^0\le {latex(certificate.level)}", list_entries(certificate.start, build_start_context(one)))
 
 
 def _introduce_lyapunov(claim: Claim, certificate: Lyapunov) -> str:

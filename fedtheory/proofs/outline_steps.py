@@ -15,7 +15,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs import rule_labels
 from fedtheory.proofs.contraction import Contracting
-from fedtheory.proofs.entries import Entry, Group, entries_of
+from fedtheory.proofs.entries import Entry, Group, list_entries
 from fedtheory.proofs.induction import k
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import numbers_of, symbols_of
@@ -67,10 +67,10 @@ def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
     measure, context = certificate.measure, _build_context(claim, certificate)
     before, after = rule_labels.typeset_measure(measure)
     grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
-    yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, context))
+    yield Group(rf"{after} \le {grown}", list_entries(certificate.terms, context))
     if certificate.first is not None:
         start, together = latex(certificate.bound.subs(k, 1)), measure.together(claim, context)
-        yield Group(rf"{after} \le {start}\quad(k=0)", entries_of(certificate.first, together))
+        yield Group(rf"{after} \le {start}\quad(k=0)", list_entries(certificate.first, together))
 
 
 def _build_context(claim: Claim, certificate: Recursion) -> Context:

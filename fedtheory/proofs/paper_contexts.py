@@ -47,13 +47,13 @@ class PaperContext(PaperRules):
 
 
 @cache
-def paper_contexts() -> tuple[PaperContext, ...]:
+def list_paper_contexts() -> tuple[PaperContext, ...]:
     """Return the contexts of all papers."""
     return tuple(rules for rules in _list_rules() if isinstance(rules, PaperContext))
 
 
 @cache
-def paper_rules() -> tuple[PaperRules, ...]:
+def list_paper_rules() -> tuple[PaperRules, ...]:
     """Return the rules of all papers, those of their contexts among them."""
     return tuple(_list_rules())
 
@@ -66,7 +66,7 @@ def _list_rules() -> Iterator[PaperRules]:
 def _find_first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
     """Return the first context that can rewrite a relation between quantities of a run, and the rewritten relation."""
     refusals = [Rejected("no context defines these quantities of a run in vectors")]
-    for context in paper_contexts():
+    for context in list_paper_contexts():
         try:
             return context, context.write_in_vectors(claim, relation)
         except Rejected as reason:
@@ -89,16 +89,16 @@ def find_weight(claim: Claim, relation: Relation) -> Quantity:
     return _find_first(claim, relation)[0].share
 
 
-def paper_conditions(claim: Claim) -> tuple[Expr, ...]:
+def list_paper_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return orderings between numbers of a claim that papers know."""
-    return tuple(one for rules in paper_rules() for one in rules.conditions(claim))
+    return tuple(one for rules in list_paper_rules() for one in rules.conditions(claim))
 
 
 def extend_by_papers(context: Context, claim: Claim) -> Context:
     """Return the context of a claim with what holds by the quantities of papers."""
-    return reduce(lambda found, rules: rules.extend(found, claim), paper_rules(), context)
+    return reduce(lambda found, rules: rules.extend(found, claim), list_paper_rules(), context)
 
 
-def paper_step_conditions(claim: Claim) -> tuple[Expr, ...]:
+def list_paper_step_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Orderings between numbers of a claim that papers know, including those of single clients and local steps."""
-    return tuple(one for context in paper_contexts() for one in context.step_conditions(claim))
+    return tuple(one for context in list_paper_contexts() for one in context.step_conditions(claim))

@@ -11,7 +11,7 @@ import sympy as sp
 
 from fedtheory.kernel import LazyText, Rejected, Step, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.admitted import (
-    denominator_factors,
+    list_denominator_factors,
     require_admitted,
     require_admitted_condition,
     require_finite,
@@ -133,7 +133,7 @@ def require_ordering(relation: Relation) -> None:
         raise Rejected(f"expected a claim with <= or >=, got {relation.operator}: it needs a proof of another kind")
 
 
-def prefix_steps(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
+def add_prefix(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
     """Yield steps with a prefix that names their part of the proof."""
     return (Step(LazyText(prefix, step.label), step.holds) for step in steps)
 
@@ -142,7 +142,7 @@ _CONDITION = 60_000
 """Units of work for an additional condition, which affects every decision of a sign."""
 
 
-def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
+def check_relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
     """Check that weaker conditions follow from the claim's own, and name nothing that the claim does not name.
 
     A quantity in a condition is supposed to exist, as one in the statement is.
@@ -172,8 +172,8 @@ def use_lemma(
     given = claim.conditions if conditions is None else conditions
     sides = [side for one in premise.relations for side in one.sides]
     sides += [side for one in premise.conditions for side in one.args]
-    gaps = () if used is None else (one for one in denominator_factors(used.sides) if one.atoms(Value))
-    require_nonzero(denominator_factors(sides).difference(gaps), numbers_of(claim), given)
+    gaps = () if used is None else (one for one in list_denominator_factors(used.sides) if one.atoms(Value))
+    require_nonzero(list_denominator_factors(sides).difference(gaps), numbers_of(claim), given)
     yield Step(
         f"the notation of {premise.id}", _has_same_notation(claim, premise) and _has_same_quantifiers(claim, premise)
     )

@@ -9,7 +9,7 @@ from typing import ClassVar
 import sympy as sp
 
 from fedtheory.kernel import Numbers, Rejected, is_nonnegative
-from fedtheory.kernel.admitted import denominator_factors, require_admitted, require_finite, require_nonzero
+from fedtheory.kernel.admitted import list_denominator_factors, require_admitted, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import linear, reduce_fraction
 from fedtheory.language.claim import Claim
@@ -126,7 +126,7 @@ def _replace(claim: Claim, other: Mapping[Expr, Expr], signs: SignsOfClaim) -> C
     unnamed = _list_unnamed(sides, claim)
     if unnamed:
         raise Rejected(f"{', '.join(unnamed)} is in the other claim, and not in the claim")
-    require_nonzero(denominator_factors(sides), signs.numbers, signs.conditions)
+    require_nonzero(list_denominator_factors(sides), signs.numbers, signs.conditions)
     # The symbol of a quantity that is a whole side keeps its meaning.
     return with_relations(claim, relations, where={**claim.where, **claim.notation})
 

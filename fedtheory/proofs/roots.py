@@ -55,7 +55,7 @@ def name_roots(roots: Iterable[Root], relation: Relation) -> Relation:
     return relation
 
 
-def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
+def add_root_symbols(roots: Iterable[Root], numbers: Numbers) -> Numbers:
     """Return the numbers of a claim extended by the symbols of its roots."""
     squares, nonzero = {}, numbers.nonzero
     for root in roots:
@@ -64,7 +64,7 @@ def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
     return replace(numbers, symbols=numbers.symbols.union(squares), roots=squares, nonzero=nonzero)
 
 
-def conditions_with(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[Expr, ...]:
+def rewrite_conditions(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[Expr, ...]:
     """Return conditions, with those on a number rewritten as conditions on the symbol of its root."""
     for root in roots:
         conditions = [root.substitute_in_condition(condition) for condition in conditions]

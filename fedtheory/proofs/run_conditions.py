@@ -10,16 +10,16 @@ from fedtheory.kernel import Numbers, is_nonnegative
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import list_known_conditions, numbers_of
-from fedtheory.proofs.paper_contexts import paper_conditions
+from fedtheory.proofs.paper_contexts import list_paper_conditions
 
 
 def conditions_of_run(claim: Claim) -> list[Expr]:
     """Return the facts on the numbers of a claim about a run: its conditions, and known orderings of its quantities."""
-    own = without_minima(claim.conditions, numbers_of(claim))
-    return [*own, *list_known_conditions(claim), *paper_conditions(claim)]
+    own = split_minima(claim.conditions, numbers_of(claim))
+    return [*own, *list_known_conditions(claim), *list_paper_conditions(claim)]
 
 
-def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Expr]:
+def split_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Expr]:
     """Yield conditions, and for one of the form x <= c min(u, v, ...) with c >= 0 those for each argument."""
     for condition in conditions:
         yield condition

@@ -30,7 +30,7 @@ from fedtheory.proofs.certificate import BothWays, build_known_context
 from fedtheory.proofs.document import document_of, with_quantities
 from fedtheory.proofs.link_context import write_out
 from fedtheory.proofs.numbers import list_known_conditions
-from fedtheory.proofs.paper_contexts import paper_step_conditions
+from fedtheory.proofs.paper_contexts import list_paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.run_terms import is_unfolded
 from fedtheory.search.blocks import NOTHING, Blocks, find_squares, list_weights, move_to_weights, split_form
@@ -318,7 +318,9 @@ def _move(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
 
 def find_sign_facts(claim: Claim, context: Context) -> SignFacts:
     """Return the numbers of a context, and the conditions of the claim with those that are known without it."""
-    return SignFacts(context.numbers, (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim)))
+    return SignFacts(
+        context.numbers, (*claim.conditions, *list_known_conditions(claim), *list_paper_step_conditions(claim))
+    )
 
 
 def _find_squares(context: Context, goal: Blocks, written: Relation, signs: SignFacts) -> Iterator[CandidateInequality]:

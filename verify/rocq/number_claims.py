@@ -11,7 +11,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import NUMBERS, numbers_of, symbols_of
-from fedtheory.proofs.run_conditions import without_minima
+from fedtheory.proofs.run_conditions import split_minima
 from verify.rocq.names import list_sides
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
@@ -61,7 +61,7 @@ class NumbersVocabulary(ScalarVocabulary):
 
     def signs(self, conditions: Sequence[Expr]) -> SignProofs:
         """Return the facts for proofs of signs; a bound by a minimum is split into one bound for each argument."""
-        plain = [one for one in without_minima(conditions, self.kept) if not one.has(sp.Min)]
+        plain = [one for one in split_minima(conditions, self.kept) if not one.has(sp.Min)]
         return SignProofs(self.names, tuple(plain), self.least)
 
     def fact(self, name: str) -> str:

@@ -17,7 +17,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import POSITIVE, divisors, numbers_of, sides_of, symbols_of
-from fedtheory.proofs.run_conditions import without_minima
+from fedtheory.proofs.run_conditions import split_minima
 from verify.rocq.origin_rules import EXPECTED, HYPOTHESIS_RULES, INDICES, POSITIVE_CONSTANTS, SIGNS, STANDING
 from verify.rocq.paper_exports import Source
 from verify.rocq.refusals import NotExported
@@ -73,7 +73,7 @@ def _collect_known(known: Exported) -> _Known:
     divided = frozenset(quantity for quantity in below if quantity is not None)
     is_expected = any(sp.sympify(side).has(Expectation) for one in _list_claims(known) for side in sides_of(one))
     assumptions = frozenset(claim.assumptions)
-    stated = (*claim.conditions, *without_minima(claim.conditions, numbers_of(claim)))
+    stated = (*claim.conditions, *split_minima(claim.conditions, numbers_of(claim)))
     conditions = frozenset(map(describe_condition, stated))
     return _Known(claim, assumptions, tuple(quantities), known.theorem.names, divided, is_expected, conditions)
 

@@ -116,7 +116,7 @@ class MomentSpace(Frame):
         return WeakKeyDictionary()
 
     @cached_property
-    def _of_noise(self) -> Covariances:
+    def _noise_covariances(self) -> Covariances:
         """Return the covariances of the noise, for inner products."""
         return Covariances(self.covariances)
 
@@ -127,7 +127,7 @@ class MomentSpace(Frame):
         if one not in self._with_models:
             self._with_models[one] = self._multiply_joint(one.base)
         carried = (self._with_models[one] * other.base).sum(axis=(-2, -1))
-        noise = self._of_noise.inner(left.noise, right.noise)
+        noise = self._noise_covariances.inner(left.noise, right.noise)
         expected: Array = carried if noise is None else carried + noise
         # The axes are outcomes of the weights or places, then local steps, then clients.
         return expected[..., None, :] if expected.ndim > 1 else expected

@@ -55,11 +55,11 @@ class LossTrajectory(Expectations):
         """Enumerate the outcomes of every round."""
         rounds, server = [], self.problem.centred.start[None]
         for _ in range(self.algorithm.rounds):
-            rounds.append(self._round(server))
+            rounds.append(self._simulate_round(server))
             server = self._aggregate(rounds[-1], -1, self._weights)
         return rounds
 
-    def _round(self, server: Array) -> OutcomeRound:
+    def _simulate_round(self, server: Array) -> OutcomeRound:
         """Compute the local iterates for all outcomes of the noise in a round."""
         clients, work = self.problem.clients, self.algorithm.work
         iterates, noises = [np.repeat(server[:, None], clients, axis=1)], []

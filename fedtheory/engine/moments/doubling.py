@@ -33,17 +33,17 @@ class ManyRounds:
         return ManyRounds(
             rounds=self.rounds + later.rounds,
             power=product(self.power, later.power),
-            added=self._carry(later.added) + self.added,
-            total=self.total + self._carry(later.total) + later.rounds * self.added,
+            added=self._propagate(later.added) + self.added,
+            total=self.total + self._propagate(later.total) + later.rounds * self.added,
         )
 
-    def _carry(self, moment: Array) -> Array:
+    def _propagate(self, moment: Array) -> Array:
         """Apply all rounds to a second moment, without their noise."""
         return product(product(self.power, moment), self.power.swapaxes(-1, -2))
 
     def apply(self, start: Array) -> Array:
         """Return the second moment (..., d+1, d+1) of the server's model after all rounds."""
-        moment: Array = self._carry(start) + self.added
+        moment: Array = self._propagate(start) + self.added
         return moment
 
 

@@ -46,14 +46,14 @@ def accumulate_noise(steps: Array, fresh: Array, counts: Array) -> Array:
     ahead, block = steps, fresh
     bits = int(counts.max()).bit_length()
     for bit in range(1, bits):
-        ahead, block = product(ahead, ahead), block + _carry(ahead, block)
+        ahead, block = product(ahead, ahead), block + _propagate_covariances(ahead, block)
         takes = ((counts >> bit) & 1 == 1)[..., None, None]
         if takes.any():
-            total = np.where(takes, total + _carry(passed, block), total)
+            total = np.where(takes, total + _propagate_covariances(passed, block), total)
             if bit + 1 < bits:
                 passed = np.where(takes, product(passed, ahead), passed)
     return total
 
 
-def _carry(maps: Array, covariances: Array) -> Array:
+def _propagate_covariances(maps: Array, covariances: Array) -> Array:
     return product(product(maps, covariances), maps.swapaxes(-1, -2))

@@ -265,9 +265,9 @@ class Recursion:
     def _compute_moves(self, displacements: Array, update: Update) -> Mapping[int, Array]:
         """Return contributions of versions to the virtual iterate, by the number of updates since each was made."""
         maps, weights = {0: self._identity}, self.iterate_weights(update)
-        for client, age in update.work:
+        for client, staleness in update.work:
             moved = weights[client] * displacements[client]
-            maps[age] = maps[age] + moved if age in maps else moved
+            maps[staleness] = maps[staleness] + moved if staleness in maps else moved
         return maps
 
     def _find_versions_in_use(self, live: LiveModels, update: Update) -> set[int]:
@@ -277,7 +277,7 @@ class Recursion:
         begun = set(update.receivers)
         if len(begun) == self.problem.clients:
             return set()
-        return {live.newest - age for client, age in enumerate(update.staleness) if client not in begun}
+        return {live.newest - staleness for client, staleness in enumerate(update.staleness) if client not in begun}
 
     @cached_property
     def _round(self) -> Update:
@@ -362,7 +362,7 @@ def prepare_oracle(problem: Problem, algorithm: Algorithm) -> None:
 
 def _index_by_version(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, Array]:
     """Return maps by version, from maps by the number of updates since the version was made."""
-    return {live.newest - age: moved for age, moved in moves.items()}
+    return {live.newest - staleness: moved for staleness, moved in moves.items()}
 
 
 def _measure_largest(moments: Array) -> float:

@@ -97,10 +97,10 @@ def _add_noise_of_steps(space: RowSpace, some: Array) -> Array:
     """Return the maps (C, s_r, s_r) of the noise of all steps of some clients, which take equally many steps."""
     kept, moved = space.means
 
-    def carry(steps: int) -> Array:
+    def propagate(steps: int) -> Array:
         return map_pairs(_build_affine_maps(kept[steps][some], moved[steps][some], 1))
 
-    return _compose(_build_noise_of_a_step(space, some), carry, int(space.steps[some[0]]))
+    return _compose(_build_noise_of_a_step(space, some), propagate, int(space.steps[some[0]]))
 
 
 def _build_noise_of_a_step(space: RowSpace, some: Array) -> Array:
@@ -126,15 +126,15 @@ def _pair_vectors(vectors: Array) -> Array:
     return pairs
 
 
-def _compose(step: Array, carry: Callable[[int], Array], steps: int) -> Array:
+def _compose(step: Array, propagate: Callable[[int], Array], steps: int) -> Array:
     """The noise of `steps` steps from that of one, and from the maps of k steps on second moments without noise."""
     if steps == 0:
         return np.zeros_like(step)
     if steps == 1:
         return step
     half = steps // 2
-    noise, carried = _compose(step, carry, half), carry(half)
+    noise, carried = _compose(step, propagate, half), propagate(half)
     found: Array = (carried + noise) @ noise + noise @ carried
     if steps % 2:
-        found = (carry(1) + step) @ found + step @ carry(2 * half)
+        found = (propagate(1) + step) @ found + step @ propagate(2 * half)
     return found

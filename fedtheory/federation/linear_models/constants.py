@@ -48,8 +48,10 @@ class ModelConstants:
     def client_smoothness(self) -> Array:
         """Upper bound on the largest curvature of each F_i, (M,)."""
         model = self.model
-        tops = [compute_largest_eigenvalue(model.inputs[model.rows_of(i)], 1 / n) for i, n in enumerate(model.counts)]
-        return self._bound_curvatures(np.array(tops))
+        eigenvalues = [
+            compute_largest_eigenvalue(model.inputs[model.rows_of(i)], 1 / n) for i, n in enumerate(model.counts)
+        ]
+        return self._bound_curvatures(np.array(eigenvalues))
 
     @cached_property
     def objective_smoothness(self) -> float:
@@ -62,9 +64,9 @@ class ModelConstants:
         """Upper bound on the largest curvature of a single row's objective."""
         return float(self._bound_curvatures(self.model.lengths_sq.max(initial=0.0)))
 
-    def _bound_curvatures(self, tops: Array) -> Array:
+    def _bound_curvatures(self, eigenvalues: Array) -> Array:
         """Return curvatures of objectives whose rows have these largest eigenvalues."""
-        return np.asarray(self.model.loss.largest_curvature * tops * self._safe + self.model.ridge)
+        return np.asarray(self.model.loss.largest_curvature * eigenvalues * self._safe + self.model.ridge)
 
     @cached_property
     def noise_smoothness(self) -> float:

@@ -17,9 +17,9 @@ from fedtheory.proofs.decoding import SIGNS
 from fedtheory.proofs.definitions import definition_of, names_of, state
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.shapes import Json, Schema, describe_object
-from fedtheory.proofs.examined import kinds_of_papers
+from fedtheory.proofs.examined import list_kinds_of_papers
 from fedtheory.proofs.induction import POWER, k
-from fedtheory.proofs.paper_contexts import paper_contexts
+from fedtheory.proofs.paper_contexts import list_paper_contexts
 
 
 def _find_symbols(group: str, module: Any) -> dict[str, sp.Symbol]:
@@ -31,7 +31,10 @@ _OF_TECHNIQUES = {
     **_find_symbols("pair", distances),
     **{
         name: symbol
-        for modules in (*(one.symbols for one in paper_contexts()), *(one.symbols for one in kinds_of_papers()))
+        for modules in (
+            *(one.symbols for one in list_paper_contexts()),
+            *(one.symbols for one in list_kinds_of_papers()),
+        )
         for group, module in modules.items()
         for name, symbol in _find_symbols(group, module).items()
     },

@@ -55,7 +55,7 @@ def _create_symbol(vector: Indexed) -> sp.Dummy:
     return symbol
 
 
-def indexed_in(expression: Expr) -> Mapping[sp.Symbol, Indexed]:
+def find_indexed(expression: Expr) -> Mapping[sp.Symbol, Indexed]:
     """Return the vectors of runs in an expression, by their symbols."""
     return {symbol: _INDEXED[symbol] for symbol in expression.free_symbols if symbol in _INDEXED}
 

@@ -16,7 +16,7 @@ from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.induction import k
 from fedtheory.proofs.link_context import build_link_context
 from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, numbers_of, symbols_of
-from fedtheory.proofs.paper_contexts import paper_step_conditions
+from fedtheory.proofs.paper_contexts import list_paper_step_conditions
 from fedtheory.proofs.prefix_sum import has_prefix_sum
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.rounds import is_in_expectation
@@ -58,7 +58,7 @@ def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermC
         # A bound on the largest drift of the run bounds the drift at each step.
         numbers = replace(numbers, symbols=numbers.symbols | {symbols_of(claim)(q.max_drift)})
         vectors = replace(vectors, numbers=numbers)
-    conditions = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
+    conditions = (*claim.conditions, *list_known_conditions(claim), *list_paper_step_conditions(claim))
     place: Place = "past" if has_prefix_sum(relation) else claim.place
     reading = _find_reading(claim, relation)
     return TermContext(claim, place, reading, numbers, conditions, prove, index_of(claim), vectors)

@@ -31,7 +31,7 @@ from fedtheory.proofs.terms.indexed import (
     STEP,
     RangeSum,
     average,
-    indexed_in,
+    find_indexed,
     server,
     vector_at,
 )
@@ -102,7 +102,7 @@ class Process:
         expression = expression.replace(
             lambda part: isinstance(part, RangeSum) and part.args[1] == index, lambda _sum: sp.S.Zero
         )
-        if expression.has(index) or any(one.depends_on(index) for one in indexed_in(expression).values()):
+        if expression.has(index) or any(one.depends_on(index) for one in find_indexed(expression).values()):
             return True
         return any(self._varies(symbol, index) for symbol in expression.free_symbols)
 
@@ -127,7 +127,7 @@ class Process:
         if any(self._varies(symbol, index) for symbol in expression.free_symbols):
             raise Rejected(f"{expression} has quantities that are known at the present round or step alone")
         moved = {}
-        for symbol, one in indexed_in(expression).items():
+        for symbol, one in find_indexed(expression).items():
             step = None if one.step is None else one.step.xreplace({index: value})
             moved[symbol] = vector_at(one.family, one.round.xreplace({index: value}), step)
         return self.end_rounds(expression.xreplace(moved).xreplace({index: value}))
@@ -135,7 +135,7 @@ class Process:
     def end_rounds(self, expression: Expr) -> Expr:
         """Return an expression with iterates after the last step of a round replaced by the next server model."""
         ends: dict[Expr, Expr] = {}
-        for symbol, one in indexed_in(expression).items():
+        for symbol, one in find_indexed(expression).items():
             if one.step is not None and sp.expand(one.step - self.steps) == 0:
                 following = server(one.round + 1)
                 ends |= {Average(symbol): following} if one.family == "local" and self.is_full else {}
@@ -181,7 +181,7 @@ class Process:
         """
         known = {self.symbols(of): vector for of, vector in self._vectors.items()} | {index: STEP}
         written: Expr = expression.xreplace(known)
-        for symbol in written.free_symbols - indexed_in(written).keys() - {STEP}:
+        for symbol in written.free_symbols - find_indexed(written).keys() - {STEP}:
             quantity = self.quantity_of(symbol)
             if quantity is None and symbol not in self.claim.for_all:
                 raise Rejected(f"{symbol} has no value by round and step")
@@ -288,7 +288,7 @@ class Process:
 
     def context_of(self, *expressions: Expr) -> Context:
         """Return the kernel's context of the vectors in expressions, without further facts on them."""
-        vectors = {symbol: one for expression in expressions for symbol, one in indexed_in(expression).items()}
+        vectors = {symbol: one for expression in expressions for symbol, one in find_indexed(expression).items()}
         own = frozenset(symbol for symbol, one in vectors.items() if one.family in OF_CLIENTS)
         return replace(
             self._base,

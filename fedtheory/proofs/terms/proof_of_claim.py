@@ -13,12 +13,12 @@ from fedtheory.kernel.quotients import is_zero
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.meaning import require_meaning
 from fedtheory.proofs.link_context import write_out
-from fedtheory.proofs.proof import Prover, relaxation, require_provable
+from fedtheory.proofs.proof import Prover, check_relaxation, require_provable
 from fedtheory.proofs.roots import name_roots
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.places import context_of_run, context_of_totals, context_of_vectors
 from fedtheory.proofs.terms.proved import Proved
-from fedtheory.proofs.terms.rules.name_roots import NameRoots, context_with_roots
+from fedtheory.proofs.terms.rules.name_roots import NameRoots, add_roots_to_context
 from fedtheory.proofs.terms.rules.past_total import PastTotal
 from fedtheory.proofs.terms.term import Condition, ProofTerm
 
@@ -42,7 +42,7 @@ def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]
     """Check the terms of a claim in plain symbols, one step for each relation; a `Rejected` names the failure."""
     require_provable(claim)
     if proof.relaxed is not None:
-        yield from relaxation(claim, proof.relaxed)
+        yield from check_relaxation(claim, proof.relaxed)
         claim = replace(claim, conditions=proof.relaxed)
         require_provable(claim)
     if len(claim.relations) != len(proof.relations):
@@ -86,7 +86,7 @@ def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -
     context.require_expression(wanted)
     if isinstance(term, NameRoots):
         roots = [named.root for named in term.roots]
-        context = context_with_roots(context, roots)
+        context = add_roots_to_context(context, roots)
         relation = name_roots(roots, relation)
         for root in roots:
             wanted = root.substitute(wanted)

@@ -18,7 +18,7 @@ from fedtheory.kernel.quotients import ONE, Quotient, quotient
 from fedtheory.kernel.range_sums import sum_over_range
 from fedtheory.kernel.work import NODE, spend
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum, indexed_in
+from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum, find_indexed
 from fedtheory.proofs.terms.process import Process
 
 _MOST_SHIFTED = 4
@@ -77,7 +77,7 @@ class RunForm:
 
     def _is_atom(self, expression: Expr) -> bool:
         """Whether an expression is a quantity that depends on the round or step, or a sum of clients' numbers."""
-        if isinstance(expression, ClientSum) or (isinstance(expression, Average) and not indexed_in(expression)):
+        if isinstance(expression, ClientSum) or (isinstance(expression, Average) and not find_indexed(expression)):
             return not parts_of(expression, Inner, Value, Gradient)
         return bool(expression.is_Symbol) and isinstance(self.process.quantity_of(expression), RunQuantity)
 
@@ -155,6 +155,6 @@ class RunForm:
 
     def _shift(self, monomial: Expr, index: sp.Symbol) -> int:
         """Return by how many steps the first vector of a monomial is later than the index."""
-        places = [one.round if index == ROUND else one.step for one in indexed_in(monomial).values()]
+        places = [one.round if index == ROUND else one.step for one in find_indexed(monomial).values()]
         shifts = [sp.expand(place - index) for place in places if place is not None and place.has(index)]
         return int(min(shifts)) if shifts and all(shift.is_Integer for shift in shifts) else 0

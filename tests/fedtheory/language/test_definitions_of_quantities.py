@@ -16,13 +16,13 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.language.quantities.measuring.terms import evaluator_of
+from fedtheory.language.quantities.measuring.terms import compile_term
 from fedtheory.language.quantities.quantity import MeanOverRounds, Quantity, Term
 from fedtheory.language.signs import iterate_run_quantities
 from verify.instances import FAMILIES, Instance
 
 FAST = sorted(
-    (one for one in iterate_run_quantities() if one.term is not None and one.measure != evaluator_of(one.term)),
+    (one for one in iterate_run_quantities() if one.term is not None and one.measure != compile_term(one.term)),
     key=lambda one: one.name,
 )
 """Quantities with a term that a specialised routine computes."""
@@ -79,7 +79,7 @@ def _count_agreements(run: Run) -> set[str]:
     for one in FAST:
         assert one.term is not None
         try:
-            expected, by_term = one.on(run), evaluator_of(one.term)(run)
+            expected, by_term = one.on(run), compile_term(one.term)(run)
         except FedtheoryError:
             continue
         assert _agree(by_term, expected), one.name

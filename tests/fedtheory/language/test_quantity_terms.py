@@ -26,7 +26,7 @@ from fedtheory.language.quantities.measuring.reductions import (
     SUM_BEFORE_STEP,
     SUM_OVER_STEPS,
 )
-from fedtheory.language.quantities.measuring.terms import define, evaluator_of, term_at_steps
+from fedtheory.language.quantities.measuring.terms import compile_term, define, term_at_steps
 from fedtheory.language.quantities.quantity import Over, Term
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.sources.fraboni2022.context import updates
@@ -82,7 +82,7 @@ def test_the_term_has_the_value_of_the_quantity(setting: str) -> None:
             expected = quantity.on(run)
         except NotApplicable:
             continue
-        found = evaluator_of(quantity.term)(run)
+        found = compile_term(quantity.term)(run)
         if not any(isinstance(entry, arb) for entry in np.ravel(expected)):
             assert np.all(found == expected), quantity.name
             compared += 1
@@ -163,10 +163,10 @@ def test_a_term_has_no_meaning_at_other_steps(term: Term, said: str) -> None:
 )
 def test_reductions_of_values_at_steps(setting: str, by: Any, expected: Any) -> None:
     run, term = make_run(setting, 1), define_at_each_step(square(LOCAL))
-    found = evaluator_of(replace(term, over=(Over("steps", by),)))(run)
-    assert (found == expected(evaluator_of(term)(run))).all()
-    beginning = evaluator_of(replace(term, over=(Over("steps", by, begin=1),)))(run)
-    assert (beginning == expected(evaluator_of(term)(run)[:, 1:])).all()
+    found = compile_term(replace(term, over=(Over("steps", by),)))(run)
+    assert (found == expected(compile_term(term)(run))).all()
+    beginning = compile_term(replace(term, over=(Over("steps", by, begin=1),)))(run)
+    assert (beginning == expected(compile_term(term)(run)[:, 1:])).all()
 
 
 def test_means_that_terms_imply() -> None:

@@ -33,7 +33,7 @@ from fedtheory.language.quantities.measuring.symbols import (
     define_by,
     square,
 )
-from fedtheory.language.quantities.measuring.terms import define, evaluator_of
+from fedtheory.language.quantities.measuring.terms import compile_term, define
 from fedtheory.language.term_relations import find_by_term
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.sources.fraboni2022.context.terms import define_in_vectors
@@ -47,7 +47,7 @@ DRAWN = (("short rounds on data", 3), ("short rounds, unequal shares", 0))
 
 def _value(run: Run, expression: Any) -> Any:
     """Return values at the local steps of the first round, which starts at a known model."""
-    return evaluator_of(define_by(expression))(run)[0]
+    return compile_term(define_by(expression))(run)[0]
 
 
 @pytest.mark.parametrize(("family", "number"), DRAWN)
@@ -76,9 +76,9 @@ def test_differences_of_one_draw_are_those_of_all_outcomes(family: str, number: 
 def test_the_expectation_of_a_vector_is_that_of_the_trajectory() -> None:
     run = Instance("asynchronous cycles", 3).run()
     away = run.trajectory.server_mean[1:] - run.problem.optimum
-    found = evaluator_of(define_by(square(Expectation(NEXT_VIRTUAL) - OPTIMUM)))(run)[:, -1, 0]
+    found = compile_term(define_by(square(Expectation(NEXT_VIRTUAL) - OPTIMUM)))(run)[:, -1, 0]
     assert (found == (away * away).sum(axis=1)).all()
-    assert (evaluator_of(define_by(square(NEXT_VIRTUAL - OPTIMUM)))(run)[:, -1, 0] >= found).all()
+    assert (compile_term(define_by(square(NEXT_VIRTUAL - OPTIMUM)))(run)[:, -1, 0] >= found).all()
 
 
 @pytest.mark.parametrize(("family", "number"), DRAWN)

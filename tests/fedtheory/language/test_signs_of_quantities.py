@@ -7,7 +7,7 @@ import pytest
 
 from fedtheory.errors import FedtheoryError
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities.measuring.terms import evaluator_of
+from fedtheory.language.quantities.measuring.terms import compile_term
 from fedtheory.language.quantities.quantity import MeanOverRounds, RunQuantity
 from fedtheory.language.signs import iterate_run_quantities
 from fedtheory.proofs import numbers
@@ -163,7 +163,7 @@ def test_a_quantity_with_a_term_is_written_once() -> None:
     computed = {
         one.name
         for one, term in defined
-        if one.measure != evaluator_of(term) and not isinstance(one.measure, MeanOverRounds)
+        if one.measure != compile_term(term) and not isinstance(one.measure, MeanOverRounds)
     }
     assert listed == SIGNS_BESIDE_TERMS
     assert computed == ROUTINES_BESIDE_TERMS

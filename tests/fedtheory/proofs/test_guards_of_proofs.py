@@ -80,11 +80,11 @@ def test_the_work_of_a_check_by_itself() -> None:
 
 def test_papers_without_a_context_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Papers without a context, and modules in which the name means something else, are skipped."""
-    real = paper_contexts.paper_contexts()
+    real = paper_contexts.list_paper_contexts()
     assert real
     modules = [SimpleNamespace(CONTEXT=real[0]), SimpleNamespace(), SimpleNamespace(CONTEXT="text")]
     monkeypatch.setattr(paper_contexts, "import_modules", lambda _: modules)
-    assert paper_contexts.paper_contexts.__wrapped__() == (real[0],)
+    assert paper_contexts.list_paper_contexts.__wrapped__() == (real[0],)
 
 
 def test_the_outline_of_a_relation_that_is_seen() -> None:
@@ -108,7 +108,7 @@ def test_conditions_without_minima() -> None:
         eta >= sp.Min(x, y),
         eta <= x,
     ]
-    found = list(run_conditions.without_minima(conditions, numbers_))
+    found = list(run_conditions.split_minima(conditions, numbers_))
     first = [conditions[0], sp.Le(eta, 2 * x, evaluate=False), sp.Le(eta, 2 * y, evaluate=False)]
     second = [conditions[1], sp.Le(-L, x, evaluate=False), sp.Le(-L, y, evaluate=False)]
     assert [set(found[:3]), set(found[3:6])] == [set(first), set(second)]

@@ -14,7 +14,7 @@ from fedtheory import quantities as q
 from fedtheory.kernel import Term, assumption, cocoercivity, smoothness, square
 from fedtheory.kernel.expressions import Average, Expectation
 from fedtheory.proofs import Certificate, check_certificate
-from fedtheory.proofs.near_misses import near_misses
+from fedtheory.proofs.near_misses import list_near_misses
 from fedtheory.proofs.proof import Proof
 
 x, y, F = sp.symbols("x y F", real=True)
@@ -104,7 +104,7 @@ def checked(claim: Claim, terms: Sequence[Term]) -> Proof:
 )
 def test_a_change_that_makes_it_right(claim: Claim, terms: list[Term], change: tuple[str, ...]) -> None:
     """The repairing change is suggested; none for a correct certificate, or if no single change repairs it."""
-    assert near_misses(checked(claim, terms)) == change
+    assert list_near_misses(checked(claim, terms)) == change
 
 
 def test_a_term_that_is_not_averaged() -> None:
@@ -119,13 +119,13 @@ def test_a_term_that_is_not_averaged() -> None:
     )
     proof = checked(claim, [Term(sp.S.One, square(x))])
     assert proof.verdict == "broken"
-    assert near_misses(proof) == ("averaged=True in term 1 (square)",)
+    assert list_near_misses(proof) == ("averaged=True in term 1 (square)",)
 
 
 def test_two_mistakes_are_found_together() -> None:
     """A slip after which much less is left over is suggested with what repairs the rest."""
     terms = [Term(2 * eta, cocoercivity(F, x, y)), Term(2 * eta, cocoercivity(F, x, y))]
-    assert near_misses(checked(CONTRACTION, terms)) == (
+    assert list_near_misses(checked(CONTRACTION, terms)) == (
         "the two points exchanged in term 1 (cocoercivity)",
         "one more term, Term(eta*(-L*eta + 2)/L, square(Gradient(F, x) - Gradient(F, y)))",
     )
@@ -145,7 +145,7 @@ def test_noise_that_is_left_over_is_a_missing_square() -> None:
     proof = checked(claim, [])
     assert proof.verdict == "broken"
     expected = "one more term, as what is left over is a square with a coefficient that is not negative"
-    assert near_misses(proof) == (expected,)
+    assert list_near_misses(proof) == (expected,)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from fedtheory.proofs.terms.rules.hypothesis import Given, Hypothesis
 from fedtheory.proofs.terms.rules.induct import HYPOTHESIS, InductDrift
 from fedtheory.proofs.terms.rules.induct_steps import InductSteps
 from fedtheory.proofs.terms.rules.know import Know, _list_conditions
-from fedtheory.proofs.terms.rules.maximum import BoundMaximum, values_of_maximum
+from fedtheory.proofs.terms.rules.maximum import BoundMaximum, list_values_of_maximum
 from fedtheory.proofs.terms.rules.past_total import PastTotal
 from fedtheory.proofs.terms.rules.product import Factor, Multiply, ProductOfFactors, Scalar, divides_by
 from fedtheory.proofs.terms.rules.root import Root, Square
@@ -403,11 +403,11 @@ def test_values_over_rounds(by: Any, begin: int, expected: Callable[[Any], Any])
 def test_maxima_are_over_clients_steps_and_rounds() -> None:
     """A maximum is attained at one of its values; other quantities are rejected."""
     later = vector_at("local", ROUND, STEP + 1) - average(ROUND, STEP + 1)
-    assert {*values_of_maximum(RUN.process, d)} == {norm_sq(vector_at("local") - average()), norm_sq(later)}
+    assert {*list_values_of_maximum(RUN.process, d)} == {norm_sq(vector_at("local") - average()), norm_sq(later)}
     for other in (q.round_drift, q.average_suboptimality, q.final_distance_sq):
         assert isinstance(other, RunQuantity)
         with pytest.raises(Rejected, match=r"is no maximum|that its term defines"):
-            values_of_maximum(RUN.process, symbol(other))
+            list_values_of_maximum(RUN.process, symbol(other))
 
 
 def test_a_bound_by_the_power_itself_is_refused() -> None:

@@ -32,7 +32,7 @@ from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import numbers_of, symbols_of
-from fedtheory.proofs.run_conditions import without_minima
+from fedtheory.proofs.run_conditions import split_minima
 from fedtheory.sources.fraboni2022.certificates.local_steps import CERTIFICATES, SLOPE
 from fedtheory.sources.fraboni2022.context import update_facts
 from fedtheory.sources.fraboni2022.context import updates as v
@@ -394,8 +394,8 @@ def test_even_powers_have_a_sign_and_odd_ones_none() -> None:
 def test_a_smallest_number_is_one_of_its_members() -> None:
     """x <= c min(u, v) implies x <= c u and x <= c v for c >= 0, and nothing otherwise."""
     numbers, (x, u, v_) = numbers_of(CLAIM), (K, rho, tau)
-    made = list(without_minima([sp.Le(x, 2 * sp.Min(u, v_), evaluate=False)], numbers))
+    made = list(split_minima([sp.Le(x, 2 * sp.Min(u, v_), evaluate=False)], numbers))
     assert set(made[1:]) == {sp.Le(x, 2 * u, evaluate=False), sp.Le(x, 2 * v_, evaluate=False)}
     for bound in (-sp.Min(u, v_), sp.Min(u, v_) ** 2, sp.Min(u, v_) + 1, sp.Max(u, v_), (u - v_) * sp.Min(u, v_)):
-        assert len(list(without_minima([sp.Le(x, bound, evaluate=False)], numbers))) == 1
-    assert len(list(without_minima([sp.Ge(x, sp.Min(u, v_), evaluate=False)], numbers))) == 1
+        assert len(list(split_minima([sp.Le(x, bound, evaluate=False)], numbers))) == 1
+    assert len(list(split_minima([sp.Ge(x, sp.Min(u, v_), evaluate=False)], numbers))) == 1

@@ -47,7 +47,7 @@ def _reduce(over: Over, run: Run, values: Array) -> Array:
     axis = _AXES[over.index]
     counted = np.moveaxis(values, axis, 0)[over.begin :]
     if over.by == "mean":
-        counted = _add(run, counted) / run.arithmetic.number(len(counted), over.index)
+        counted = _sum_entries(run, counted) / run.arithmetic.number(len(counted), over.index)
     else:
         counted = _REDUCTIONS[over.by](run, counted)
     return np.moveaxis(counted, 0, axis)
@@ -95,7 +95,7 @@ def _evaluate(weights: Weights, run: Run, numbers: Array) -> Array:
     return np.asarray(compile_expression(weights.expression, notation)(whole_run(run)) + 0 * numbers)
 
 
-def _add(run: Run, counted: Array) -> Array:
+def _sum_entries(run: Run, counted: Array) -> Array:
     """Return the sum of entries, zero if there are none."""
     nothing = run.arithmetic.zeros(1, *counted.shape[1:])
     return np.asarray(counted.sum(axis=0, keepdims=True)) if len(counted) else nothing
@@ -114,7 +114,7 @@ def _reduce_to_extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Arra
 
 
 _REDUCTIONS: dict[str, Callable[[Run, Array], Array]] = {
-    "sum": _add,
+    "sum": _sum_entries,
     "largest": _reduce_to_extreme(maximum),
     "smallest": _reduce_to_extreme(minimum),
     "first": lambda _run, counted: counted[:1],

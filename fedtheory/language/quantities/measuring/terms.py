@@ -74,7 +74,7 @@ def _repeat_entries(over: Over, run: Run, values: Array) -> Array:
     return np.broadcast_to(values, lengths)
 
 
-def evaluator_of(term: Term) -> AtSteps | InNumbers:
+def compile_term(term: Term) -> AtSteps | InNumbers:
     """Return the function that computes a term on a run.
 
     It returns (N, K, 1 or M), with axes of length one for the reduced ones, or a number if all are reduced.
@@ -106,7 +106,7 @@ def _pair_used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbo
 def define(name: str, notation: str, meaning: str, term: Term) -> RunQuantity:
     """Return a quantity that is defined and computed by a term."""
     per_round, per_step = place_of(term)
-    return RunQuantity(name, notation, meaning, evaluator_of(term), term=term, per_round=per_round, per_step=per_step)
+    return RunQuantity(name, notation, meaning, compile_term(term), term=term, per_round=per_round, per_step=per_step)
 
 
 def place_of(term: Term) -> tuple[bool, bool]:

@@ -53,16 +53,16 @@ class Induction(Protocol):
 
 
 def check_induction(
-    rule: Induction, begun: TermContext, stepping: TermContext, goals: Goals, leaving: TermContext | None = None
+    rule: Induction, at_start: TermContext, at_step: TermContext, goals: Goals, at_first_step: TermContext | None = None
 ) -> None:
     """Check the parts of an induction at the start, after the first step, and after later ones.
 
     The first step may start from another context than that of the goal at the start.
     """
-    begun.require_proof(rule.base, goals.start, "at the start")
+    at_start.require_proof(rule.base, goals.start, "at the start")
     if rule.first is not None:
-        (leaving or begun).require_proof(rule.first, goals.first, "first step")
-    stepping.with_hypothesis(HYPOTHESIS, Proved(goals.now)).require_proof(rule.step, goals.later, "one step")
+        (at_first_step or at_start).require_proof(rule.first, goals.first, "first step")
+    at_step.with_hypothesis(HYPOTHESIS, Proved(goals.now)).require_proof(rule.step, goals.later, "one step")
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ class InductDrift(ProofTerm):
             now=self.bound - before,
             later=self.bound.xreplace({index: index + 1}) - after,
         )
-        stepping = _enter_step(context, measure, 0 if self.first is None else 1)
+        at_step = _enter_step(context, measure, 0 if self.first is None else 1)
         # Clients of the loop have a common start before they evaluate gradients at other points.
-        begun = _enter_start(context, measure if measure.observes_together else PAIR)
-        check_induction(self, begun, stepping, goals, _enter_start(context, measure))
+        at_start = _enter_start(context, measure if measure.observes_together else PAIR)
+        check_induction(self, at_start, at_step, goals, _enter_start(context, measure))
         return Proved(self._conclude(context, measure))
 
     def _require_bound(self, context: TermContext) -> None:

@@ -42,7 +42,7 @@ class BoundMaximum(ProofTerm):
             raise Rejected(f"{number} is not the same for all rounds and steps")
         proved = self.body.check(inside).expression
         each = process.write_indexed(number - proved, inside.index)
-        for value in values_of_maximum(process, self.maximum):
+        for value in list_values_of_maximum(process, self.maximum):
             if not any(_is_same(process, value, one) for one in (each, process.substitute(each, STEP, STEP + 1))):
                 raise Rejected(f"the bound is on another value than those of which {self.maximum} is the largest")
         return Proved(number - self.maximum)
@@ -88,7 +88,7 @@ def _is_of_loop(process: Process, maximum: Expr) -> bool:
     return process.quantity_of(maximum) in largest
 
 
-def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
+def list_values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
     """Return the values of which a quantity is the largest, indexed by round and step."""
     if _is_of_loop(process, maximum):
         return [norm_sq(vector_at("local") - average())]
@@ -109,7 +109,7 @@ def _find_value(process: Process, maximum: Expr) -> Expr:
 
 def _require_last_value(process: Process, maximum: Expr) -> None:
     """Raise `Rejected` unless the values of a maximum before the steps are among its values after them."""
-    values = values_of_maximum(process, maximum)
+    values = list_values_of_maximum(process, maximum)
     before = [process.substitute(value, STEP, STEP + 1) for value in values]
     if not any(_is_same(process, value, one) for value in values for one in before):
         raise Rejected(f"{maximum} does not bound the value after the last step")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from fedtheory.kernel import Numbers
-from fedtheory.kernel.admitted import denominator_factors
+from fedtheory.kernel.admitted import list_denominator_factors
 from fedtheory.proofs.numbers import sides_of
-from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_symbols
+from fedtheory.proofs.roots import Root, add_root_symbols, positive, require_own_symbols, rewrite_conditions
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm, Variable
@@ -45,7 +45,7 @@ class NameRoots(ProofTerm):
         roots = [named.root for named in self.roots]
         for named in self.roots:
             check_named(named, roots, context)
-        return self.body.check(context_with_roots(context, roots))
+        return self.body.check(add_roots_to_context(context, roots))
 
 
 def check_named(named: NamedRoot, roots: Sequence[Root], context: TermContext) -> None:
@@ -57,17 +57,17 @@ def check_named(named: NamedRoot, roots: Sequence[Root], context: TermContext) -
     here.require_proof(named.body, named.square - named.least, f"the square of {named.symbol}")
 
 
-def context_with_roots(context: TermContext, roots: Sequence[Root]) -> TermContext:
+def add_roots_to_context(context: TermContext, roots: Sequence[Root]) -> TermContext:
     """Return a context whose numbers and conditions use the symbols for roots."""
     if not roots:
         return context
-    numbers: Numbers = numbers_with(roots, context.numbers)
+    numbers: Numbers = add_root_symbols(roots, context.numbers)
     sides = sides_of(context.claim)
     for root in roots:
         sides = [root.substitute(side) for side in sides]
     # A root in a denominator of the claim may be a factor of it only after it has a symbol.
-    numbers = replace(numbers, nonzero=numbers.nonzero | denominator_factors(sides))
-    named = conditions_with(roots, context.conditions)
+    numbers = replace(numbers, nonzero=numbers.nonzero | list_denominator_factors(sides))
+    named = rewrite_conditions(roots, context.conditions)
     if context.vectors is None:
         return replace(context, numbers=numbers, conditions=tuple(dict.fromkeys((*named, *context.conditions))))
     return replace(context, numbers=numbers, conditions=named, vectors=replace(context.vectors, numbers=numbers))

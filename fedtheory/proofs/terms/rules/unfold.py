@@ -8,7 +8,7 @@ from typing import ClassVar
 from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.numbers import list_known_conditions
-from fedtheory.proofs.paper_contexts import build_run_context, paper_step_conditions, write_in_vectors
+from fedtheory.proofs.paper_contexts import build_run_context, list_paper_step_conditions, write_in_vectors
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm
@@ -34,7 +34,7 @@ class Unfold(ProofTerm):
             context.require_expression(side)
         vectors = build_run_context(context.claim, relation)
         claim = context.claim
-        known = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
+        known = (*claim.conditions, *list_known_conditions(claim), *list_paper_step_conditions(claim))
         inside = replace(context, place="updates", numbers=vectors.numbers, conditions=known, vectors=vectors)
         measured = write_in_vectors(context.claim, relation).slack
         return Proved(self.larger - self.smaller, inside.require_proof(self.body, measured, "in vectors").comparison)

@@ -15,16 +15,16 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.terms.proof_of_claim import TermProof
-from fedtheory.proofs.terms.tactics.combinations import terms_of_combination
-from fedtheory.proofs.terms.tactics.links import terms_of_certificate
-from fedtheory.proofs.terms.tactics.means import terms_of_mean
-from fedtheory.proofs.terms.tactics.recursions import terms_of_recursion
+from fedtheory.proofs.terms.tactics.combinations import write_terms_of_combination
+from fedtheory.proofs.terms.tactics.links import write_terms_of_certificate
+from fedtheory.proofs.terms.tactics.means import write_terms_of_mean
+from fedtheory.proofs.terms.tactics.recursions import write_terms_of_recursion
 
 TACTICS: Mapping[type, Callable[[Claim, Any, Prover], TermProof]] = {
-    Certificate: terms_of_certificate,
-    Combination: terms_of_combination,
-    MeanCertificate: terms_of_mean,
-    Recursion: terms_of_recursion,
+    Certificate: write_terms_of_certificate,
+    Combination: write_terms_of_combination,
+    MeanCertificate: write_terms_of_mean,
+    Recursion: write_terms_of_recursion,
 }
 """Functions that write certificates as terms, by their kinds; the kernel checks what they write."""
 

@@ -29,12 +29,12 @@ from fedtheory.proofs.terms.rules.use import Use
 from fedtheory.proofs.terms.term import ProofTerm, Weighted
 
 
-def terms_of_combination(claim: Claim, certificate: Combination, _prove: Prover) -> TermProof:
+def write_terms_of_combination(claim: Claim, certificate: Combination, _prove: Prover) -> TermProof:
     """Write a sum of claims and facts as terms."""
     if len(claim.relations) != len(certificate.links):
         wanted, given = len(claim.relations), len(certificate.links)
         raise Rejected(f"expected a link for each of the {wanted} relations of the claim, got {given}")
-    roots, known = named_roots(certificate.roots), tuple(_derive(one) for one in certificate.known)
+    roots, known = list_named_roots(certificate.roots), tuple(_derive(one) for one in certificate.known)
     terms = []
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
         goal = name_roots(certificate.roots, relation).slack
@@ -44,7 +44,7 @@ def terms_of_combination(claim: Claim, certificate: Combination, _prove: Prover)
     return TermProof(claim.id, tuple(terms))
 
 
-def named_roots(roots: Sequence[Root]) -> tuple[NamedRoot, ...]:
+def list_named_roots(roots: Sequence[Root]) -> tuple[NamedRoot, ...]:
     """Write the roots of a certificate, each with the proof that its radicand is non-negative."""
     return tuple(
         NamedRoot(root.letter, root.of, root.least, Combine(root.of - root.least, ">=", _weigh(root.parts)))

@@ -16,12 +16,12 @@ from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules.name_roots import NameRoots
 from fedtheory.proofs.terms.rules.past_total import PastTotal
 from fedtheory.proofs.terms.rules.unfold import Unfold
-from fedtheory.proofs.terms.tactics.combinations import named_roots
+from fedtheory.proofs.terms.tactics.combinations import list_named_roots
 from fedtheory.proofs.terms.tactics.sums import SumTactic
 from fedtheory.proofs.terms.term import ProofTerm
 
 
-def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) -> TermProof:
+def write_terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) -> TermProof:
     """Write a certificate of relations between vectors as terms."""
     if len(claim.relations) != len(certificate.links):
         wanted, given = len(claim.relations), len(certificate.links)
@@ -30,18 +30,18 @@ def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) 
 
     def link(why: object, relation: Relation) -> ProofTerm:
         if isinstance(why, PrefixSum):
-            return total_of_past(claim, relation)
+            return write_past_total(claim, relation)
         written = name_roots(certificate.roots, write_out(claim, relation))
         term: ProofTerm = tactic.link(why, written)
         term = Unfold(*relation.ordered, term) if claim.place == "run" else term
-        roots = named_roots(certificate.roots)
+        roots = list_named_roots(certificate.roots)
         return NameRoots(roots, term) if roots else term
 
     pairs = zip(certificate.links, claim.relations, strict=True)
     return TermProof(claim.id, tuple(link(why, relation) for why, relation in pairs))
 
 
-def total_of_past(claim: Claim, relation: Relation) -> PastTotal:
+def write_past_total(claim: Claim, relation: Relation) -> PastTotal:
     """Write an equation between a multiple of a prefix sum of numbers, and its value."""
     if not symbols_of(claim).has(q.local_step_index) or relation.operator != "==":
         raise Rejected("a total is an equation, and needs the symbol of the local step")

@@ -24,7 +24,7 @@ from fedtheory.proofs.terms.term import ProofTerm, Weighted
 ONE = sp.S.One
 
 
-def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) -> TermProof:
+def write_terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) -> TermProof:
     """Write the average over local steps of a claim about each of them.
 
     The sum of the steps telescopes by normal form.  The drift after the last step of a round is a sum of

@@ -30,7 +30,7 @@ from fedtheory.proofs.terms.term import ProofTerm, Weighted
 ONE, ZERO = sp.S.One, sp.S.Zero
 
 
-def terms_of_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> TermProof:
+def write_terms_of_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> TermProof:
     """Write a bound on the largest drift, or on an average of the drift over the steps."""
     relation, process, index = claim.relations[0], Process(claim), index_of(claim)
     quantity = process.quantity_of(relation.left) if relation.left.is_Symbol else None

@@ -51,10 +51,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.proofs.contraction import Contracting, conclude_bound, constants_of_steps, require_contraction
+from fedtheory.proofs.contraction import Contracting, conclude_bound, require_contraction, require_shared_constants
 from fedtheory.proofs.examined import PaperKinds
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, symbols_of
-from fedtheory.proofs.proof import Prover, check_assumed, prefix_steps
+from fedtheory.proofs.proof import Prover, add_prefix, check_assumed
 from fedtheory.sources.comparator.context.discounted import SHRINKS
 
 _NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
@@ -99,7 +99,7 @@ class LastRound(_Lasting):
         _require_lasting(claim, self, self.gain)
         step, context = yield from require_contraction(claim, self, prove, gain=self.gain)
         yield from _check_two_runs(claim, step, context, self.share)
-        (gain,) = constants_of_steps(claim, self.gain)
+        (gain,) = require_shared_constants(claim, self.gain)
         symbol = symbols_of(claim)
         steps = symbol(q.local_steps)
         one_round = 1 - (steps - 1) * symbol(q.local_step_size) * symbol(q.strong_convexity)
@@ -135,8 +135,8 @@ class LastIterate(_Lasting):
 def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
     """Check that runs with common random numbers contract towards each other, and the difference of their errors."""
     yield check_assumed(claim, _NEEDED, "runs with common random numbers contract towards each other")
-    yield from prefix_steps("two runs: ", _check_coupling(step, context, claim.conditions))
-    yield from prefix_steps("their errors: ", _compare_errors(step, context, share, claim.conditions))
+    yield from add_prefix("two runs: ", _check_coupling(step, context, claim.conditions))
+    yield from add_prefix("their errors: ", _compare_errors(step, context, share, claim.conditions))
 
 
 def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None:
@@ -212,7 +212,7 @@ def _conclude(
     """
     symbol = symbols_of(claim)
     steps, contracted = symbol(q.local_steps), symbol(q.local_step_size) * symbol(q.strong_convexity)
-    factor, share = constants_of_steps(claim, certificate.factor, certificate.share)
+    factor, share = require_shared_constants(claim, certificate.factor, certificate.share)
     taken = (*claim.conditions, symbol(q.local_step_index) + 1 <= steps)
     for number in (certificate.potential, certificate.offset):
         holds = is_nonnegative(context.numbers.plain(number), context.numbers, taken)

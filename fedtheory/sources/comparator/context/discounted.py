@@ -19,7 +19,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.contraction import Contracting, conclude_bound, constants_of_steps, require_contraction
+from fedtheory.proofs.contraction import Contracting, conclude_bound, require_contraction, require_shared_constants
 from fedtheory.proofs.examined import PaperKinds
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Prover
@@ -46,7 +46,7 @@ class ExponentialAverage(Contracting):
         compared = symbol.has(q.comparator)
         point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)
         yield from require_contraction(claim, self, prove, point, gain=self.gain)
-        gain, factor, offset = constants_of_steps(claim, self.gain, self.factor, self.offset)
+        gain, factor, offset = require_shared_constants(claim, self.gain, self.factor, self.offset)
         forgets = 1 - symbol(q.local_step_size) * symbol(q.strong_convexity) / 2
         yield Step("the weights of the mean are the powers of the factor", is_zero(factor - forgets))
         # The weights need a positive factor, and the bound a factor other than one.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fedtheory.kernel.expressions import Selected
 from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_STEP, SUM_BEFORE_STEP
-from fedtheory.language.quantities.measuring.terms import define, evaluator_of
+from fedtheory.language.quantities.measuring.terms import compile_term, define
 from fedtheory.language.quantities.quantity import per_round
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     LOCAL,
@@ -45,7 +45,7 @@ received_distance_sq = per_round(
     "received_distance_sq",
     r"\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2",
     "E|theta^{rho_i(n)} - theta^n|^2 of each client",
-    evaluator_of(replace(_STALE_DISTANCE, over=(FIRST_STEP,))),
+    compile_term(replace(_STALE_DISTANCE, over=(FIRST_STEP,))),
     term=_STALE_DISTANCE,
 )
 distance_from_shares_sq = define(

@@ -20,12 +20,12 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.distances import PAIR, SLOPE_I, SLOPE_J, build_pair_context, move_two, n_i, n_j, x_i, x_j
-from fedtheory.proofs.entries import Group, entries_of
+from fedtheory.proofs.entries import Group, list_entries
 from fedtheory.proofs.examined import Outlined, PaperKinds
 from fedtheory.proofs.last_errors import count_iterations
 from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.proof import Prover, check_assumed, prefix_steps, use_lemma
+from fedtheory.proofs.proof import Prover, add_prefix, check_assumed, use_lemma
 from fedtheory.sources.liu2022.context import loop_symbols
 from fedtheory.sources.liu2022.context.loop_symbols import common, start_i, start_j
 
@@ -146,10 +146,10 @@ class LoopMean(Outlined):
         context = build_iteration_context(claim, [lemma.statement for lemma in lemmas])
         conditions = (*claim.conditions, *list_known_conditions(claim))
         for what, share in at.shares.items():
-            yield from prefix_steps(
+            yield from add_prefix(
                 f"{what}: ", [check_nonnegative(context.numbers.known(share), context.numbers, conditions)]
             )
-        yield from prefix_steps("one iteration: ", check(at.left, at.right, self.terms, context, conditions))
+        yield from add_prefix("one iteration: ", check(at.left, at.right, self.terms, context, conditions))
 
     def introduce(self, _claim: Claim) -> str:
         """Introduce a claim as the average over the iterations of the loop."""
@@ -164,7 +164,7 @@ class LoopMean(Outlined):
         """Yield one iteration of the loop."""
         at = build_iteration_inequality(claim)
         context = build_iteration_context(claim, [use_plain_symbols(find(name)) for name in self.lemmas])
-        yield Group(Relation(at.left, "<=", at.right).latex, entries_of(self.terms, context))
+        yield Group(Relation(at.left, "<=", at.right).latex, list_entries(self.terms, context))
 
 
 KINDS = PaperKinds(kinds=(LoopMean,), measures={"loop pair": LOOP_PAIR}, symbols={"loop": loop_symbols})
