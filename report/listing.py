@@ -168,12 +168,13 @@ def list_groups(rows: Sequence[ClaimRow]) -> list[SourceGroup]:
     by_file = [_build_file_group(file, [row for row in rows if row.own_file == file]) for file in own]
     sources = sorted(all_sources().values(), key=lambda source: source.reading)
     by_source = [
-        _list_source(s, [row for row in rows if row.own_file is None and row.claim.source == s.key]) for s in sources
+        _build_source_group(s, [row for row in rows if row.own_file is None and row.claim.source == s.key])
+        for s in sources
     ]
     return [*by_file, *(group for group in by_source if group.rows)]
 
 
-def _list_source(source: Source, rows: Sequence[ClaimRow]) -> SourceGroup:
+def _build_source_group(source: Source, rows: Sequence[ClaimRow]) -> SourceGroup:
     heading = Markup("{}, <em>{}</em> ({})").format(source.authors, source.title, source.year)
     return SourceGroup(source.key, heading, f"{source.authors} ({source.year})", rows, source)
 

@@ -18,7 +18,7 @@ from verify.check.applicability import ConditionCheck, check_applicability
 from verify.check.one_run import check
 from verify.check.outcome import Check, FinalDecision
 from verify.check.perturbed_runs import perturb
-from verify.check.rates import look_closer
+from verify.check.rates import refine_rate
 from verify.effort import estimate_simulation
 
 _BUDGET = 2_000_000
@@ -57,7 +57,7 @@ def check_decided(claim: Claim, exact: Run, floats: Run | None) -> Check:
 def _check_rate_closer(found: Check, exact: Run) -> Check:
     """Return a rate that float ladders leave open with the results in rationals."""
     assert found.rate is not None
-    closer = look_closer(found.claim, exact, found.rate)
+    closer = refine_rate(found.claim, exact, found.rate)
     return found if closer is found.rate else replace(found, rate=closer, arithmetic=exact.arithmetic)
 
 
@@ -115,7 +115,7 @@ def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[in
     enclosed = certify_run(run, on_progress)
     if enclosed is run or not _is_affordable(run):
         return _leave_undecided(found, seen)
-    return _settle_by_proof(found, enclosed) or _merge_decision(found, check(found.claim, enclosed), seen)
+    return _decide_by_proof(found, enclosed) or _merge_decision(found, check(found.claim, enclosed), seen)
 
 
 def _escalate_rate(found: Check, exactly: Callable[[], Run]) -> Check:
@@ -132,7 +132,7 @@ def _escalate_rate(found: Check, exactly: Callable[[], Run]) -> Check:
     return found
 
 
-def _settle_by_proof(found: Check, run: Run) -> Check | None:
+def _decide_by_proof(found: Check, run: Run) -> Check | None:
     """Decide a near tie of a proved claim that certainly applies; None otherwise."""
     if not found.comparisons or found.holds is not None or not _is_proved(found.claim):
         return None

@@ -156,7 +156,7 @@ def _select_ladders(claim: Claim, run: Run, growth: Growth, first: MeasuredLadde
     return _add_slopes((first,) if number == 0 else (first, _measure_ladder(claim, run, number, is_longer=False)))
 
 
-def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
+def refine_rate(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
     """Decide a rate that floats leave open: by an exact limit, or in rationals if the value on the run is zero.
 
     A quantity that is exactly zero satisfies every rate, while floats would fit its rounding errors.

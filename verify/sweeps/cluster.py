@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def cluster(address: str, goes_on: str) -> Iterator[Client]:
+def connect_to_cluster(address: str, goes_on: str) -> Iterator[Client]:
     """Connect to the Dask scheduler at an address; if a worker is lost, the others take over its tasks.
 
     `goes_on` is the text that tells a user how to continue if all workers are lost.

@@ -80,9 +80,9 @@ def _run_locally(tasks: deque[tuple[Task]], jobs: int) -> Iterator[tuple[int, li
 
 def _run_on_cluster(tasks: deque[tuple[Task]], address: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Run the parts on the workers of a Dask cluster."""
-    from verify.sweeps.cluster import cluster, run_on_cluster
+    from verify.sweeps.cluster import connect_to_cluster, run_on_cluster
 
-    with cluster(address, GOES_ON) as client:
+    with connect_to_cluster(address, GOES_ON) as client:
         yield from run_on_cluster(run_task, tasks, client)
 
 

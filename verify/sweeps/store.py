@@ -126,7 +126,7 @@ class Store:
         return self.folder / f"{part[0]:09d}-{part[1]:09d}.parquet"
 
     def _refuse_strange_output(self) -> None:
-        if self.is_complete and digest_of(self.output) is None:
+        if self.is_complete and read_digest(self.output) is None:
             raise InputError("--output", "exists, and is not the table of a sweep: name another file", str(self.output))
 
     def _remove_parts(self) -> None:
@@ -138,7 +138,7 @@ class Store:
     def _reserve_parts(self) -> None:
         """Record the sweep to which the parts belong; raises `InputError` if they belong to another one."""
         digest = self.folder / _DIGEST
-        known = {digest_of(self.output)} if self.is_complete else set()
+        known = {read_digest(self.output)} if self.is_complete else set()
         known |= {digest.read_text()} if digest.exists() else set()
         if known - {self.spec.digest}:
             message = "holds results of another sweep, or the sweep has changed; --restart throws them away"
@@ -154,7 +154,7 @@ def require_pyarrow() -> None:
         raise MissingExtra("sweep", "a sweep's table of results")
 
 
-def digest_of(file: Path) -> str | None:
+def read_digest(file: Path) -> str | None:
     """Return the digest of the sweep whose results a table holds; None for any other file."""
     described = read_description(file)
     return None if described is None else str(described[_DIGEST])

@@ -28,7 +28,7 @@ from fedtheory.proofs.terms.rules.root import Root, Square
 from fedtheory.proofs.terms.rules.sign import Sign
 from fedtheory.proofs.terms.rules.sum_over import SumOver
 from fedtheory.proofs.terms.rules.use import Use
-from fedtheory.proofs.terms.tactics.links import sum_past
+from fedtheory.proofs.terms.tactics.links import write_past_total
 from fedtheory.proofs.terms.tactics.sums import SumTactic
 from fedtheory.proofs.terms.term import Weighted
 
@@ -124,11 +124,11 @@ def test_links_that_show_another_relation_are_refused(why: Any, relation: Relati
 def test_totals_of_the_past(relation: Relation, refusal: str) -> None:
     """A multiple of one sum is a number of the step; anything else is refused."""
     stated = Relation(2 * eta * PastSum(k), "==", eta * k * (k + 1))
-    assert sum_past(CLAIM, stated) == PastTotal(2 * eta, k, stated.right)
+    assert write_past_total(CLAIM, stated) == PastTotal(2 * eta, k, stated.right)
     with pytest.raises(Rejected, match=refusal):
-        sum_past(CLAIM, relation)
+        write_past_total(CLAIM, relation)
     with pytest.raises(Rejected, match="needs the symbol of the local step"):
-        sum_past(replace(CLAIM, where={d: q.max_drift}), stated)
+        write_past_total(replace(CLAIM, where={d: q.max_drift}), stated)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_near_ties_of_proved_claims(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def settled(holds: Any = None, comparisons: Any = (1,)) -> Any:
         found: Any = SimpleNamespace(comparisons=comparisons, holds=holds, claim=None)
-        return escalation._settle_by_proof(found, None)  # type: ignore[arg-type]
+        return escalation._decide_by_proof(found, None)  # type: ignore[arg-type]
 
     conditions, decision = settled()
     assert (conditions, decision.holds, decision.by) == (("holds",), True, "by its proof")

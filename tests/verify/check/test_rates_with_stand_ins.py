@@ -125,7 +125,7 @@ def test_a_closer_look_at_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def look(arithmetic: Any = RATIONAL) -> Any:
         run: Any = SimpleNamespace(arithmetic=arithmetic)
-        return rates.look_closer(CLAIM, run, found)
+        return rates.refine_rate(CLAIM, run, found)
 
     assert look() is found
     for exceeds in (True, False):

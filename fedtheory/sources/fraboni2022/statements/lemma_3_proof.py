@@ -149,15 +149,7 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.inequality("lemma-3.eq-69", "Sums over earlier steps", "proof of Lemma 3, eq. (69)")(
-        chain=(
-            sum_k_past,
-            "<=",
-            (K - 1) * sum_past,
-            "<=",
-            (K - 1) ** 2 * sum_to_last,
-            "<=",
-            (K - 1) ** 2 * K * S,
-        ),
+        chain=(sum_k_past, "<=", (K - 1) * sum_past, "<=", (K - 1) ** 2 * sum_to_last, "<=", (K - 1) ** 2 * K * S),
         assumptions=SCHEME,
         printed=(
             r"\sum_{k=0}^{K-1}k\sum_{l=0}^{k-1}x_l\le(K-1)\sum_{k=1}^{K-1}\sum_{l=0}^{k-1}x_l\le(K-1)^2"

@@ -159,10 +159,10 @@ class KnownOnPath:
     def __init__(self, claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]) -> None:
         self.claim, self.named = claim, str(certificate.links)
         self.uses = [export_id(name) for name in certificate.lemmas]
-        if any(used.conditions and not self._is_under_ours(used, certificate) for used in self.uses):
+        if any(used.conditions and not self._has_own_conditions(used, certificate) for used in self.uses):
             raise NotExported("its certificate uses other claims about runs, under other conditions")
 
-    def _is_under_ours(self, used: Exported, certificate: Certificate) -> bool:
+    def _has_own_conditions(self, used: Exported, certificate: Certificate) -> bool:
         """Return whether the conditions of a used claim's theorem are those of the claim that uses it."""
         conditions = tuple(conditions_of(self.claim, certificate.relaxed))
         own = PathInRun(self.claim, conditions).run.signs(conditions).hypotheses()
