@@ -149,7 +149,7 @@ def _describe_promise(answer: Answer) -> str:
 
 def _describe_no_promise(found: Plan) -> str:
     """Report that no bound on the error covers the run, and name bounds on other errors."""
-    lead = "no bound on how far the run gets covers it at any step size tried"
+    lead = "no bound on the error of the run covers it at any step size tried"
     covering = (plan for plan in found.claims if plan.applicable and plan.error not in LIMITS)
     beside = next(covering, None)
     if beside is None or beside.bound is None:

@@ -149,7 +149,7 @@ def test_a_bound_on_another_error_is_reported(command, write_run, tmp_path) -> N
         "           sigma: q.noise_deviation, L: q.smoothness}, conditions=[eta <= 1 / (4 * L)])\n"
     )
     words = " ".join(command("plan", write_run(), "--target", "1/2", "--claim", f"{file}:drift").out.split())
-    assert "no bound on how far the run gets covers it" in words
+    assert "no bound on the error of the run covers it" in words
     assert "as planned mine:drift (user-defined) guarantees max_drift below" in words
     assert "refuted" not in words
 

@@ -45,7 +45,7 @@ from verify.check.links import compile_side
 from verify.check.measured_ladders import LadderLevel, MeasuredLadder, RateCheck
 from verify.effort import spend
 
-__all__ = ["LadderLevel", "MeasuredLadder", "RateCheck", "check_rate", "look_closer", "require_ladder"]
+__all__ = ["LadderLevel", "MeasuredLadder", "RateCheck", "check_rate", "refine_rate", "require_ladder"]
 
 _LEAST_GROWTH = 1e-26
 """Fraction of the largest value on all ladders below which floats do not distinguish squares from zero."""

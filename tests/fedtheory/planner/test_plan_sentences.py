@@ -179,7 +179,7 @@ def test_promises_there_and_elsewhere() -> None:
 def test_runs_that_no_bound_covers() -> None:
     """A bound on another error is named, unless it is on a limit or has no value."""
     bound = SimpleNamespace(value=lambda: 3.0)
-    lead = "no bound on how far the run gets covers it at any step size tried"
+    lead = "no bound on the error of the run covers it at any step size tried"
     covers = _plan(q.final_distance_sq, applicable=True, bound=bound, measured=[])
     for plans, text in (
         ([], "; --all says why"),
