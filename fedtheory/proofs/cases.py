@@ -186,8 +186,9 @@ def _is_number(claim: Claim, argument: Expr) -> bool:
 def require_sufficient(claim: Claim, extreme: Expr) -> None:
     """Raise `Rejected` unless a claim follows from the one with any argument in place of a maximum or minimum.
 
-    Every slack has to be a sum of multiples of powers of the maximum, and to increase with each of them; for a minimum,
-    to decrease.  The powers, except for the first, need arguments that are not negative.
+    Every slack has to be a sum of multiples of powers of the maximum, or of others that increase with it, and to
+    increase with each of these; for a minimum, to decrease.  Powers, except for the first, need arguments that are not
+    negative.
     """
     signs = SignsOfClaim.from_claim(claim, ())
     for one in extreme.args:
@@ -197,18 +198,37 @@ def require_sufficient(claim: Claim, extreme: Expr) -> None:
         require_ordering(relation)
         symbol = sp.Dummy(real=True)
         others = {one: sp.Dummy(real=True) for one in relation.atoms(sp.Max, sp.Min, sp.exp) if not one.has(extreme)}
-        slack = relation.slack.xreplace({extreme: symbol, **others})
-        powers = [symbol, *(one for one in slack.atoms(sp.Pow) if one.base == symbol)]
-        increasing = sp.Add(*(term for term in sp.Add.make_args(slack) if term.has(symbol)))
-        for power, slope in zip(powers, find_slopes(increasing, powers), strict=True):
-            if slope == 0:
-                continue
-            if power != symbol:
+        slack, symbols = _name_outer(relation.slack.xreplace({extreme: symbol, **others}), symbol, signs)
+        powers = [*symbols, *(one for one in slack.atoms(sp.Pow) if one.base == symbol)]
+        for power, slope in _find_factors(slack, powers):
+            if power not in symbols:
                 _require_exponent(power.exp, extreme, signs.numbers)
                 for one in extreme.args:
                     signs.require_nonnegative(one, f"an argument of {extreme}, of which a power is taken")
-            is_falling = power != symbol and power.exp.is_Rational and power.exp.is_negative
+            is_falling = power not in symbols and power.exp.is_Rational and power.exp.is_negative
             signs.require_nonnegative(-sign * slope if is_falling else sign * slope, f"the factor of {extreme}")
+
+
+def _name_outer(slack: Expr, symbol: sp.Symbol, signs: SignsOfClaim) -> tuple[Expr, list[sp.Symbol]]:
+    """Return a slack with symbols for the maxima and minima that contain a symbol, and all of these symbols.
+
+    Raises `Rejected` unless they increase with it.
+    """
+    symbols = [symbol]
+    while outer := [one for one in slack.atoms(sp.Max, sp.Min) if one.has(*symbols)]:
+        inner = next(one for one in outer if not any(part.has(sp.Max, sp.Min) for part in one.args))
+        for argument in inner.args:
+            for _, slope in _find_factors(argument, symbols):
+                signs.require_nonnegative(slope, f"the factor of a part of {inner}")
+        symbols.append(sp.Dummy(real=True))
+        slack = slack.xreplace({inner: symbols[-1]})
+    return slack, symbols
+
+
+def _find_factors(number: Expr, powers: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
+    """Return the powers in a number with their factors; raise `Rejected` if it is not linear in them."""
+    terms = sp.Add(*(term for term in sp.Add.make_args(number) if term.has(*powers)))
+    return [(power, slope) for power, slope in zip(powers, find_slopes(terms, powers), strict=True) if slope != 0]
 
 
 def _require_exponent(exponent: Expr, extreme: Expr, numbers: Numbers) -> None:

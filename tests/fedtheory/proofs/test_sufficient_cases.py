@@ -79,6 +79,10 @@ TRUE = {
         _state(eta, "<=", Max(eta, Min(L, s))),
         _by(*(_make_case(one, _one(eta), CaseOfMinimum) for one in (L, s))),
     ),
+    "inside of a minimum": (
+        _state(eta, "<=", Min(Max(eta, L), s), [eta <= s]),
+        _by(_make_case(eta, _by(_make_case(eta, [], CaseOfMinimum), _make_case(s, [s - eta], CaseOfMinimum)))),
+    ),
     "two maxima": (_state(eta + L, "<=", Max(eta, s) + Max(L, s)), _by(_make_case(L, _one(eta)))),
 }
 FALSE = {
@@ -95,6 +99,16 @@ FALSE = {
     "product": (_state(eta**2, "<=", Max(eta, L) * Min(eta, L)), _by(_make_case(eta, _of_minimum(eta)))),
     "inside of a difference": (_state(0, "<=", Max(eta, L) - Max(eta, s)), _by(_make_case(eta, _one(eta)))),
     "inside of a maximum": (_state(L, "<=", Max(eta, Min(L, s))), _of_minimum(L)),
+    "maximum inside of a minimum": (_state(eta, "<=", Min(Max(eta, L), s)), _by(_make_case(eta, _of_minimum(eta)))),
+    "falling inside of a maximum": (
+        _state(s - eta, "<=", Max(s - Max(eta, L), 0)),
+        _by(_make_case(eta, _one(s - eta))),
+    ),
+    "negative maximum of a maximum": (_state(Max(Max(eta, L) - s, 0), "<=", eta), _by(_make_case(eta, _one(0)))),
+    "square of a minimum": (
+        _state(Min(eta - s, L) ** 2, "<=", Min(Max(eta, 1) - s, L) ** 2),
+        _by(_make_case(eta, [])),
+    ),
     "inside of a power": (_state((1 - eta) ** T, "<=", (1 - Max(eta, L)) ** T), _one(eta)),
     "condition of the case": (_state(2 * eta, "<=", eta + Max(eta, L) - L), _one(eta, eta - L)),
     "condition of the minimum": (_state(eta + L, "<=", 2 * Min(eta, L)), _all_of_minimum(eta=eta - L, L=L - eta)),

@@ -31,11 +31,11 @@ def variants(claim: Claim) -> Iterator[tuple[str, Claim]]:
     """Yield user-defined claims that follow from a claim, each with a description of the change."""
     _, larger = claim.relations[0].ordered
     for how, other in _loosen(larger, claim):
-        yield how, _with(claim, other)
+        yield how, restate_as_own(claim, other)
     eta = _symbol(claim, q.local_step_size)
     halved = [type(c)(c.lhs, c.rhs / 2, evaluate=False) if _binds(c, eta) else c for c in claim.conditions]
     if halved != list(claim.conditions):
-        yield "half of the step size", _with(claim, larger, halved)
+        yield "half of the step size", restate_as_own(claim, larger, halved)
 
 
 def _loosen(larger: Any, claim: Claim) -> Iterator[tuple[str, Any]]:
@@ -75,8 +75,8 @@ def _binds(condition: Any, eta: sp.Symbol | None) -> bool:
     return is_ordering(condition) and eta is not None and condition.lhs == eta
 
 
-def _with(claim: Claim, larger: Any, conditions: Sequence[Any] | None = None) -> Claim:
-    """Return the claim with another larger side, as a user-defined one."""
+def restate_as_own(claim: Claim, larger: Any, conditions: Sequence[Any] | None = None) -> Claim:
+    """Return a claim with another larger side, as a user-defined one."""
     smaller, _ = claim.relations[0].ordered
     return replace(
         claim,
