@@ -208,7 +208,7 @@ def _list_parts(number: Expr) -> Iterator[Expr]:
     elif type(number) is sp.Pow:
         yield from _split_power(number)
     else:
-        raise Rejected(f"{number} is not an exact finite number")
+        raise Rejected(number, " is not an exact finite number")
 
 
 def _split_power(power: Expr) -> Iterator[Expr]:
@@ -217,7 +217,7 @@ def _split_power(power: Expr) -> Iterator[Expr]:
         yield from _list_parts(power.base)
     elif power.exp.is_Rational:
         if power.exp.q != 2 or not _has_root(power.base):
-            raise Rejected(f"{power} is a root of what may be negative")
+            raise Rejected(power, " is a root of what may be negative")
         yield power.base**_HALF
     else:
         yield _find_symbolic_power(power.base, _split_exponent(power)[2])

@@ -21,8 +21,10 @@ from fedtheory.kernel.work import spend
 from fedtheory.search.blocks import Blocks, Key, list_blocks, list_vectors
 from fedtheory.search.samples import Samples
 
-_PROGRAM = 20_000
-"""Units of work of one program, which takes milliseconds."""
+_PROGRAM = 15_000
+"""Units of work of one program, which takes milliseconds, without those for its entries."""
+_ENTRY = 80
+"""Units of work for an entry of the linear part or of a Gram matrix."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,8 @@ class Programs:
 
     def solve(self, sample: int, chosen: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return the weights of some candidates at a sample with the least cost; None if no weights suffice."""
-        from scipy.sparse import csc_matrix, vstack
-
         columns = self.candidates[sample][:, list(chosen)]
-        matrix = vstack([csc_matrix(columns), csc_matrix(-np.eye(len(chosen)))]).tocsc()
-        found = self._run(sample, costs[list(chosen)], matrix)
+        found = self._run(sample, costs[list(chosen)], np.concatenate([columns, -np.eye(len(chosen))]))
         return np.asarray(found.x) if is_solved(found) else None
 
     def find_worst(self, sample: int) -> tuple[float, NDArray[np.float64]] | None:
@@ -67,25 +66,23 @@ class Programs:
         The values satisfy every candidate, and their matrices are positive semidefinite.  They are scaled so that the
         traces and the entry of the number one add up to 1.  They solve the dual program.
         """
-        from scipy.sparse import csc_matrix, vstack
-
         count = self.candidates.shape[2]
         scale = np.array([float(key == 1 or (isinstance(key, tuple) and key[1] == key[2])) for key in self.keys])
         columns = np.column_stack([self.candidates[sample], -scale])
         signs = np.column_stack([-np.eye(count), np.zeros(count)])
         costs = np.append(np.zeros(count), 1.0)
-        found = self._run(sample, costs, vstack([csc_matrix(columns), csc_matrix(signs)]).tocsc())
+        found = self._run(sample, costs, np.concatenate([columns, signs]))
         if not is_solved(found):
             return None
         units = np.array([sqrt(2) if isinstance(key, tuple) and key[1] != key[2] else 1.0 for key in self.keys])
         return float(found.x[-1]), np.asarray(found.z)[: len(self.keys)] / units
 
-    def _run(self, sample: int, costs: NDArray[np.float64], matrix: Any) -> Any:
+    def _run(self, sample: int, costs: NDArray[np.float64], matrix: NDArray[np.float64]) -> Any:
         """Return the solver's answer for a program; `matrix` has a row for each entry and each sign."""
         from scipy.sparse import csc_matrix
 
         clarabel = load_solver()
-        spend(_PROGRAM)
+        spend(_PROGRAM + _ENTRY * self.goals.shape[1])
         signs = matrix.shape[0] - self.goals.shape[1]
         cones = [clarabel.ZeroConeT(self.rows)] if self.rows else []
         cones += [clarabel.PSDTriangleConeT(size) for size in self.sizes]
@@ -95,7 +92,7 @@ class Programs:
         settings.max_threads = 1
         right = np.concatenate([self.goals[sample], np.zeros(signs)])
         empty = csc_matrix((matrix.shape[1], matrix.shape[1]))
-        return clarabel.DefaultSolver(empty, costs, matrix, right, cones, settings).solve()
+        return clarabel.DefaultSolver(empty, costs, csc_matrix(matrix), right, cones, settings).solve()
 
     @property
     def count(self) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -190,18 +191,22 @@ def _move_to_edge(samples: Samples, place: int, condition: Expr) -> NDArray[np.f
 
     The result has shape (symbols, 1); its entries are NaN if no move reaches the boundary.
     """
-    gap: Any = sp.lambdify(list(samples.symbols), slack(condition), modules="numpy", cse=False)
+
+    def gap(at: NDArray[np.float64]) -> float:
+        """Return the slack of the condition at a sample."""
+        return float(_evaluate(slack(condition), samples.symbols, at)[0])
+
     at = samples.at[:, :1].copy()
     inside, first = at[place, 0], at[place, 0]
     for outside in (first * 1e3, first * 1e-3):
         at[place, 0] = outside
-        if float(np.asarray(gap(*at)).item()) < 0:
+        if gap(at) < 0:
             break
     else:
         return np.full_like(at, np.nan)
     for _ in range(_BISECTIONS):
         at[place, 0] = (inside + outside) / 2
-        if float(np.asarray(gap(*at)).item()) >= 0:
+        if gap(at) >= 0:
             inside = at[place, 0]
         else:
             outside = at[place, 0]
@@ -256,13 +261,34 @@ def _make_mover(
 
 def _evaluate(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the values of an expression; `at` has a row of values for each symbol."""
-    function: Any = sp.lambdify(list(symbols), expression, modules="numpy", cse=False)
-    try:
-        with np.errstate(all="ignore"):
-            found: NDArray[np.float64] = np.asarray(function(*at), dtype=float)
-    except (NameError, TypeError):
-        raise Rejected(f"{expression} has no numeric value: it contains averages or norms of vectors") from None
-    return np.broadcast_to(found, at.shape[1:])
+    with np.errstate(all="ignore"):
+        found = _compute(sp.sympify(expression), dict(zip(symbols, at, strict=True)))
+    return np.broadcast_to(np.asarray(found, dtype=float), at.shape[1:])
+
+
+def _compute(expression: Expr, known: Mapping[sp.Symbol, NDArray[np.float64]]) -> Any:
+    """Return the values of an expression, in the order of its arguments; compiling it would take longer."""
+    if expression.is_Symbol and expression in known:
+        return known[expression]
+    if expression.is_Rational:
+        return np.float64(expression.p) / np.float64(expression.q)
+    function = _FUNCTIONS.get(type(expression))
+    if function is not None:
+        return function(_compute(expression.args[0], known))
+    operation = _OPERATIONS.get(type(expression))
+    if operation is None:
+        raise Rejected(f"{expression} has no numeric value: it contains averages or norms of vectors")
+    if isinstance(expression, sp.Pow) and expression.exp.is_Integer and abs(expression.exp) <= _LARGEST_FLOAT:
+        return _compute(expression.base, known) ** int(expression.exp)
+    return reduce(operation, (_compute(part, known) for part in expression.args))
+
+
+_LARGEST_FLOAT = 2**53
+"""Largest whole number up to which floats represent all of them."""
+_OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
+    **{sp.Add: np.add, sp.Mul: np.multiply, sp.Pow: np.power, sp.Max: np.maximum, sp.Min: np.minimum},
+}
+_FUNCTIONS: Mapping[type, Callable[[Any], Any]] = {sp.exp: np.exp, sp.log: np.log, sp.Abs: np.abs}
 
 
 def _list_outer_means(expression: Expr) -> list[Expr]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 import sympy as sp
 
-from fedtheory.kernel import Numbers
-from fedtheory.search.samples import draw_inner_points, draw_samples, find_negative
+from fedtheory.kernel import Numbers, Rejected
+from fedtheory.kernel.expressions import Inner
+from fedtheory.search.samples import Samples, draw_inner_points, draw_samples, find_negative
 
 eta, L = sp.symbols("eta L", positive=True)
 sigma = sp.Symbol("sigma", nonnegative=True)
@@ -60,3 +63,23 @@ def test_inner_points_may_have_the_least_counts() -> None:
     assert (samples.values(tau) == 1).all()
     assert (samples.values(4 * eta * L) < 1).all()
     assert not draw_inner_points([tau], NUMBERS, [sp.Le(tau, 0, evaluate=False)], 20).at.shape[1]
+
+
+def test_values_of_expressions() -> None:
+    """Powers, roots, exponentials and maxima have their values; numbers without symbols have one for each sample."""
+    samples = Samples([eta, L, tau], np.array([[0.25, 4.0], [2.0, 8.0], [3.0, 0.0]]))
+    expected = {
+        sp.Rational(3, 4): [0.75, 0.75],
+        eta**-2 + L: [18.0, 8.0625],
+        L * sp.sqrt(eta) - 1 / L: [0.5, 15.875],
+        (1 - eta) ** tau + L ** sp.Rational(3, 2) / L: [0.421875 + 2**0.5, 1.0 + 8**0.5],
+        sp.Max(eta, L) * sp.Min(tau, L): [4.0, 0.0],
+        sp.exp(tau - 3) * abs(eta - 1): [0.75, 3 * np.exp(-3)],
+        1 / tau: [1 / 3, np.inf],
+    }
+    for expression, values in expected.items():
+        np.testing.assert_allclose(samples.values(expression), values, rtol=1e-15)
+    assert np.isnan(samples.values(sp.sqrt(1 - eta))[1])
+    for without_value in (Inner(eta, L), sigma + eta):
+        with pytest.raises(Rejected, match="has no numeric value"):
+            samples.values(without_value)
