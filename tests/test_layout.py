@@ -117,7 +117,7 @@ STILL_NAMED = {"fedtheory.planner.coverage"}
 """Modules that name quantities of a paper; none may be added."""
 
 
-def test_the_theory_names_no_quantity_of_one_paper() -> None:
+def test_the_core_names_no_quantity_of_one_paper() -> None:
     """Outside of a paper no module of the core names its quantities."""
     own = {name for module in import_modules("quantities") for name in vars(module) if name in q.__all__}
     own -= {name for module in import_package_modules(q) for name in vars(module)}

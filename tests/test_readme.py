@@ -45,7 +45,7 @@ def test_the_wrong_bound_is_refuted_as_shown(tmp_path: Path) -> None:
     assert str(verdict.instances) in shown
 
 
-def test_the_run_file_is_one(tmp_path: Path) -> None:
+def test_the_run_file_is_valid(tmp_path: Path) -> None:
     """The run file is valid with a csv file of the described shape."""
     (tmp_path / "mine.csv").write_text("rooms,price,hospital\n1,2,a\n2,1,a\n3,4,b\n1,1,b\n")
     run = parse_run(tomllib.loads(block("toml", "# run.toml")), FLOAT, tmp_path)

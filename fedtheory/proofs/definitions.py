@@ -289,7 +289,7 @@ def _name_numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Exp
     """Return the symbols of numbers that all clients share, and of numbers of which each client has its own."""
     symbol = symbols_of(claim)
 
-    def symbol_for(of: Expr, quantity: Quantity | None) -> Expr:
+    def find_or_create_symbol(of: Expr, quantity: Quantity | None) -> Expr:
         """Return the claim's symbol for a quantity, or a new one if the claim has none."""
         return (
             symbol(quantity)
@@ -303,18 +303,19 @@ def _name_numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Exp
         for key, number in one.numbers
     }
     shared = {
-        one.letter: given.get(one.key, symbol_for(one.letter, _find_quantity(one))) for one in algorithm.parameters
+        one.letter: given.get(one.key, find_or_create_symbol(one.letter, _find_quantity(one)))
+        for one in algorithm.parameters
     }
     is_one = a.server_step_of_one in claim.assumptions
     shared |= {
-        eta_g: sp.S.One if is_one else symbol_for(eta_g, q.server_step_size),
+        eta_g: sp.S.One if is_one else find_or_create_symbol(eta_g, q.server_step_size),
         mean_tau: _create_symbol(algorithm.name, mean_tau.name),
     }
     own = {eta: q.client_step_size, tau: q.client_local_steps, importance: q.importance, eta_sum: None}
     if a.same_step_size in claim.assumptions:
         del own[eta]
-        shared[eta] = symbol_for(eta, q.local_step_size)
-    return shared, {of: symbol_for(of, quantity) for of, quantity in own.items()}
+        shared[eta] = find_or_create_symbol(eta, q.local_step_size)
+    return shared, {of: find_or_create_symbol(of, quantity) for of, quantity in own.items()}
 
 
 def list_parameter_bounds(claim: Claim) -> tuple[Expr, ...]:

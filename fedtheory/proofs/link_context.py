@@ -9,7 +9,7 @@ from fedtheory.proofs.claim_context import build_step_context
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.paper_contexts import build_run_context, write_in_vectors
 from fedtheory.proofs.prefix_sum import build_past_context, extend_sums, has_prefix_sum
-from fedtheory.proofs.rounds import build_round_context, step_size, without_indicators
+from fedtheory.proofs.rounds import build_round_context, eliminate_indicators, step_size
 
 
 def write_out(claim: Claim, relation: Relation) -> Relation:
@@ -24,7 +24,7 @@ def write_out(claim: Claim, relation: Relation) -> Relation:
     if has_prefix_sum(relation):
         return extend_sums(relation)
     size = {symbols_of(claim)(q.client_step_size): step_size(claim)}
-    return relation.transform(lambda side: without_indicators(claim, side.xreplace(size)))
+    return relation.transform(lambda side: eliminate_indicators(claim, side.xreplace(size)))
 
 
 def build_link_context(claim: Claim, relation: Relation) -> Context:

@@ -105,7 +105,7 @@ def step_size(claim: Claim) -> Expr:
     return symbol(q.local_step_size if a.two_sided_steps in claim.assumptions else q.client_step_size)
 
 
-def without_indicators(claim: Claim, side: Expr) -> Expr:
+def eliminate_indicators(claim: Claim, side: Expr) -> Expr:
     """Return a side with the indicators of the participants eliminated.
 
     An indicator equals its square; a client average with indicators is L/M times that of the participants, of whom

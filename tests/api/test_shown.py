@@ -108,7 +108,7 @@ def test_text_is_escaped() -> None:
 
 
 @given(st.floats(min_value=1e-12, max_value=1e12))
-def test_a_limit_in_print_is_not_above_it(value: float) -> None:
+def test_printed_limits_are_rounded_down(value: float) -> None:
     """A limit is rounded down to six digits, so that the printed value satisfies the condition."""
     assert value * (1 - 2e-5) <= float(short_below(value)) <= value
     if float(short(value)) <= value:

@@ -43,7 +43,7 @@ def _seconds_of_a_round(clients: int) -> float:
     return best_of(rounds, 7) / REPETITIONS
 
 
-def test_a_round_costs_the_same_for_any_number_of_clients(benchmark: Any, row: Row) -> None:
+def test_the_cost_of_a_round_does_not_depend_on_the_clients(benchmark: Any, row: Row) -> None:
     sizes = (10, 100, 1000, 10_000)
     benchmark.pedantic(_seconds_of_a_round, args=(sizes[0],), rounds=1)
     found = exponent(sizes, [_seconds_of_a_round(size) for size in sizes])

@@ -63,7 +63,7 @@ def test_the_run_file_is_the_one_that_is_described(command, homes: Path, tmp_pat
     assert run.trajectory.server_suboptimality[-1] < run.trajectory.server_suboptimality[0] / 10
 
 
-def test_clients_that_agree_differ_by_nothing(command, tmp_path: Path) -> None:
+def test_equal_clients_have_no_heterogeneity(command, tmp_path: Path) -> None:
     """Clients with equal rows have zero gradients at the optimum and equal curvatures, and need no weights."""
     rows = ["1,2", "3,5", "-1,0"]
     text = "a,y,client\n" + "".join(f"{row},{client}\n" for client in "uv" for row in rows)

@@ -185,7 +185,9 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
         ),
     ],
 )
-def test_a_claim_is_what_it_says(paper: tuple[Path, dict[str, str]], old: str, new: str, changed: set[str]) -> None:
+def test_digests_follow_the_content_of_claims(
+    paper: tuple[Path, dict[str, str]], old: str, new: str, changed: set[str]
+) -> None:
     """An edit changes the digests of the claims that it changes, and no others; processes agree."""
     folder, before = paper
     assert old in PAPER

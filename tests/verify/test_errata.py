@@ -96,7 +96,7 @@ def test_the_sides_are_on_the_wrong_sides_of_each_other(ledger: dict[str, Erratu
         assert contradicts[operator](*entry.sides), entry.claim.id
 
 
-def test_every_entry_says_why_and_what_is_true_instead(ledger: dict[str, Erratum]) -> None:
+def test_every_entry_has_a_reason_and_a_correction(ledger: dict[str, Erratum]) -> None:
     """Each entry has a sentence at least, and a correction that is not refuted."""
     for entry in ledger.values():
         assert len(entry.reason.split()) >= 5, entry.claim.id

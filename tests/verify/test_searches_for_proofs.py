@@ -44,7 +44,7 @@ def test_missing_convexity_is_not_supposed() -> None:
     assert find_premises(resolve(_drift(SETTING))) is None
 
 
-def test_the_rest_are_the_runs_that_a_proof_says_nothing_about() -> None:
+def test_runs_outside_a_proof_are_checked() -> None:
     """A proof for convex clients leaves the runs whose clients are not convex."""
     proof, rest = search_proof(resolve(_drift(SETTING)))
     assert proof is not None

@@ -39,7 +39,7 @@ ONE_STEP = Claim(
 """A true claim: a gradient step of the mean contracts, and only its noise is added."""
 
 
-def test_instances_refute_a_bound_that_forgets_differing_curvatures() -> None:
+def test_instances_refute_a_bound_without_differing_curvatures() -> None:
     """From the optimum, with exact gradients and several steps, all of its terms vanish: made runs violate it."""
     made = evaluate_targeted(
         [FORGETFUL],

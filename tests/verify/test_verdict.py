@@ -138,7 +138,7 @@ def test_the_parts_of_a_family_are_all_of_it(family: str) -> None:
     assert FAMILIES[family].part(0)
 
 
-def test_a_decision_that_the_sample_contradicts_is_none() -> None:
+def test_a_violation_in_the_sample_overrides_a_decision() -> None:
     """A violation in the sample overrides a recorded or proved verdict."""
     claim = find("fraboni2022:eq-38")
     outcomes = try_claims([claim.id], 0)

@@ -17,7 +17,7 @@ from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules.name_roots import NameRoots
 from fedtheory.proofs.terms.rules.product import Multiply
 from fedtheory.proofs.terms.shapes import ANY_TERM, PROOF
-from fedtheory.proofs.terms.term import every_rule
+from fedtheory.proofs.terms.term import iterate_parts
 
 FORMAT, VERSION = "fedtheory proof term", 1
 MOST_RULES = 20_000
@@ -75,7 +75,7 @@ def _name_symbols(claim: Claim) -> dict[str, sp.Symbol]:
 
 def _list_declared(proof: TermProof) -> Iterator[sp.Symbol]:
     """Yield the symbols that terms declare: for roots, and for products."""
-    for term in (rule for relation in proof.relations for rule in every_rule(relation)):
+    for term in (rule for relation in proof.relations for rule in iterate_parts(relation)):
         if isinstance(term, NameRoots):
             yield from (named.symbol for named in term.roots)
         elif isinstance(term, Multiply):

@@ -64,7 +64,7 @@ def _list_terms(value: object) -> Iterator[ProofTerm]:
             yield from _list_terms(getattr(value, name))
 
 
-def every_rule(term: ProofTerm) -> Iterator[ProofTerm]:
+def iterate_parts(term: ProofTerm) -> Iterator[ProofTerm]:
     """Yield a term and all its parts, recursively."""
     left = [term]
     while left:

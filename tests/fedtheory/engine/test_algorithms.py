@@ -116,7 +116,7 @@ SERVERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("clients", CLIENTS.values(), ids=CLIENTS)
 @pytest.mark.parametrize("name", SERVERS)
-def test_clients_that_keep_nothing(name: str, clients: Clients) -> None:
+def test_stateless_clients(name: str, clients: Clients) -> None:
     keys, options = SERVERS[name]
     steps = [2] + [1] * (clients.count - 1)
     algorithm = {"local_step_size": "1/4", "local_steps": steps, "rounds": 2, "server_step_size": "3/2"} | keys
@@ -124,7 +124,7 @@ def test_clients_that_keep_nothing(name: str, clients: Clients) -> None:
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_drawn_clients_that_keep_nothing(name: str) -> None:
+def test_sampled_stateless_clients(name: str) -> None:
     keys, options = SERVERS[name]
     laws = {"uniform": _uniform(THREE, 2), "multinomial": _multinomial(THREE, 2)}
     for kind, law in laws.items():

@@ -59,7 +59,7 @@ KEEPING_NOTHING: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", KEEPING_NOTHING)
-def test_many_clients_that_keep_nothing(name: str) -> None:
+def test_many_stateless_clients(name: str) -> None:
     """Ten thousand stateless clients of one kind equal ten of that kind with less averaged noise."""
     keys = KEEPING_NOTHING[name] | {"name": name, "local_step_size": 0.01, "local_steps": 5, "rounds": 1100}
     few, many = (

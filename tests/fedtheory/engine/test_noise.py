@@ -87,7 +87,7 @@ def test_inner_products_are_those_of_all_maps_written_out(clients: int, seed: in
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_places_together_say_what_each_says(seed: int) -> None:
+def test_joint_places_agree_with_single_ones(seed: int) -> None:
     """Joint computations at three places agree with single ones."""
     places = [Vectors(3, seed, number) for number in range(3)]
     together = Covariances(np.stack([place.covariances for place in places]))

@@ -212,7 +212,7 @@ def test_floats_and_many_dimensions_are_refused() -> None:
 
 @pytest.mark.parametrize("server", ["1/2", "1", "3"])
 @pytest.mark.parametrize("participation", [{"kind": "full"}, {"kind": "uniform", "clients": 1}])
-def test_the_leading_term_knows_the_server_step(server: str, participation: dict[str, Any]) -> None:
+def test_the_leading_term_depends_on_the_server_step(server: str, participation: dict[str, Any]) -> None:
     """The ratio of the leading term to the limit tends to one, for every server step."""
     problem = {
         "kind": "quadratic",

@@ -49,7 +49,7 @@ def _numbers(frame: Frame) -> np.ndarray:
 
 @pytest.mark.parametrize("place", ["step", "path"])
 @pytest.mark.parametrize(("family", "number"), RUNS)
-def test_a_stack_says_what_its_members_say(place: str, family: str, number: int) -> None:
+def test_a_stack_agrees_with_its_members(place: str, family: str, number: int) -> None:
     run = Instance(family, number).run()
     single, stacked = list(list_frames_at(place, run)), list(list_stacks_at(place, run))
     assert len(stacked) < len(single)
@@ -105,7 +105,7 @@ FAMILIES_OF_ONE_SHAPE = [
 
 
 @pytest.mark.parametrize(("family", "place"), FAMILIES_OF_ONE_SHAPE)
-def test_places_of_several_runs_say_what_each_says(family: str, place: str) -> None:
+def test_places_of_several_runs_agree_with_single_ones(family: str, place: str) -> None:
     """Inner products, gradients, averages and server steps are those of each run."""
     made = [instance.run() for instance in FAMILIES[family].instances[:24]]
     runs = [run for run in made if run.problem.hessians.shape == made[0].problem.hessians.shape]

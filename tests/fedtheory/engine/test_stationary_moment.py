@@ -107,7 +107,7 @@ def test_closed_form_with_multiplicative_noise() -> None:
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_the_fixed_point_is_one(name: str) -> None:
+def test_the_fixed_point_is_unchanged_by_a_round(name: str) -> None:
     """One round from the fixed point changes nothing."""
     recursion = _recursion(_three_clients(LAWS[name][0]))
     moment = compute_stationary_moment(recursion)

@@ -94,7 +94,7 @@ def test_conditions_without_a_value_leave_values_out() -> None:
         assert [choice.labels for choice in list_choices(inverse, _run("1", arithmetic))] == [{"beta": "1"}]
 
 
-def test_runs_together_say_what_each_says_alone() -> None:
+def test_joint_checks_agree_with_single_ones() -> None:
     """Claims whose values depend on the run are left to checks of single runs; others are taken together."""
     runs = [_run(size) for size in ("1/8", "1", "3")]
     together = RunsTogether(runs).check_claims([SCALED, MIXED])

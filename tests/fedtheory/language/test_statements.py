@@ -49,7 +49,7 @@ def test_a_chain_of_one_link_is_two_sides() -> None:
     assert (made.lhs, made.relation, made.rhs, made.chain) == (eta, ">=", 2 * eta, ())
 
 
-def test_a_repair_says_what_the_print_says_but_for_what_changes() -> None:
+def test_a_correction_copies_the_unchanged_fields() -> None:
     printed, repaired = claim.refuted.step("one", "One", "(1)")(
         chain=(eta, ">=", 2 * eta), place="step", note="False.", printed="p"
     ).with_repair(rhs=eta / 2, verdict="proved")

@@ -58,7 +58,7 @@ def test_a_bound_at_another_step_size_is_that_of_the_run() -> None:
     assert bound.depends_on(q.comparator_suboptimality.symbol, "rounds")
 
 
-def test_it_says_something_on_real_data() -> None:
+def test_the_bound_is_informative_on_real_data() -> None:
     """The bound at its own best step size is below the initial gap, and at most five times the exact error there."""
     run = diabetes()
     plan = planner.plan(run, claims=[CLAIM, find("renard2022:thm-2.1.sharp")])

@@ -152,7 +152,7 @@ def test_the_error_at_the_start_is_known_for_every_measure(error: q.RunQuantity)
         assert start == pytest.approx(run.initial_gap, rel=1e-6)
 
 
-def test_a_bound_of_what_is_measured_says_nothing_of_other_local_steps() -> None:
+def test_measured_bounds_give_no_advice_on_local_steps() -> None:
     """A bound with measured drift gives no advice on local steps or clients, and no map."""
     found = planner.plan(run_of(local_step_size=0.001), claims=[planner.covering_claims()[0], *_measure()])
     for plan in found.claims:

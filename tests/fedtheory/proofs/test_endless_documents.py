@@ -93,7 +93,7 @@ def test_no_assumption_is_tried_for_endless_documents(monkeypatch: pytest.Monkey
     assert missing.find_missing_assumptions(proof) == ()
 
 
-def test_long_documents_are_refused_unread(tmp_path: Path) -> None:
+def test_long_documents_are_refused_before_parsing(tmp_path: Path) -> None:
     """A file is read only up to the limit, and documents in memory are measured as well."""
     file = tmp_path / "long.json"
     file.write_text("{" + " " * LONGEST + "}")

@@ -107,7 +107,7 @@ def test_false_definitions_are_found_out(what: str, monkeypatch: pytest.MonkeyPa
     assert moved(KEYS[false.name] | {"name": false.name}, false.algorithm) > 0
 
 
-def test_steps_of_other_sizes_move_what_rests_at_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fixed_points_depend_on_the_step_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Control variates that are proportional to the first step size do not cancel later steps of other sizes."""
     begun = {**_S.algorithm.at_optimum, _S.c_i: eta * Gradient(optimum)}
     step = Local(_S.y, start=_S.x, step=_S.y - eta * Gradient(_S.y) + _S.c_i)

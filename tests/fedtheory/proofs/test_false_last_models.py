@@ -136,7 +136,7 @@ def test_the_proof_stands(document: Any) -> None:
     ],
     ids=["any number of steps", "at most two", "two", "at least one", "half the bound"],
 )
-def test_the_proof_serves_nothing_else(claim: Claim, document: Any) -> None:
+def test_the_proof_fails_for_two_local_steps(claim: Claim, document: Any) -> None:
     """With two local steps clients have different models, and the bound is false and not proved."""
     assert check_certificate(claim, document).verdict == "broken"
 

@@ -102,7 +102,7 @@ def test_claims_that_say_more_are_not_proved(name: str) -> None:
 
 
 @pytest.mark.parametrize("lhs", [q.final_suboptimality, q.final_consensus_distance_sq, q.max_drift])
-def test_other_quantities_are_not_what_is_measured(lhs: Any) -> None:
+def test_other_quantities_are_not_measured(lhs: Any) -> None:
     assert is_broken(replace(find(SCAFFNEW), lhs=lhs), certificates()[SCAFFNEW])
 
 

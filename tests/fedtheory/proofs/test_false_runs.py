@@ -205,7 +205,7 @@ def test_piecewise_constant_functions_are_refused() -> None:
     assert "is not a symbol" in failing(stated, parts, lambda _id: proof)
 
 
-def test_a_condition_that_vanishes_is_none() -> None:
+def test_vanishing_conditions_are_dropped() -> None:
     """q_i > 0 for a symbol declared positive is no condition, although q_i may be zero."""
     stated = find("fraboni2022:thm-3.gradient.step")
     own = next(symbol for symbol, quantity in stated.where.items() if quantity is q.mean_weight)

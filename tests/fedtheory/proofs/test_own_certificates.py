@@ -188,7 +188,7 @@ def test_claims_about_known_algorithms_name_none() -> None:
             certificate_in(claim, sent | {"definition": named})
 
 
-def test_words_are_not_what_a_definition_says() -> None:
+def test_words_do_not_define_an_algorithm() -> None:
     before = own().digest
     changed('name="own"', 'name="mine", description="After nobody."')
     assert own().digest == before

@@ -20,7 +20,7 @@ from fedtheory.proofs.terms.codec import MOST_NESTED, decode, encode, schema
 from fedtheory.proofs.terms.explanation import _PLAIN, _state, explain, state_steps
 from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules import RULES
-from fedtheory.proofs.terms.term import every_rule
+from fedtheory.proofs.terms.term import iterate_parts
 
 RENARD = sorted(name for name in certificates() if name.startswith("renard2022:"))
 VALIDATOR = Draft202012Validator(schema())
@@ -44,7 +44,7 @@ def test_a_step_of_an_explanation_is_one_rule() -> None:
     proof = report.proof
     assert proof is not None
     steps = explain(report.claim, proof)
-    assert len(steps) == sum(1 for relation in proof.relations for _ in every_rule(relation))
+    assert len(steps) == sum(1 for relation in proof.relations for _ in iterate_parts(relation))
     assert {step.rule for step in steps} <= RULES.keys()
     assert [step.number for step in steps][:3] == ["1", "1.1", "1.2"]
     assert all(step.text and "\\" not in step.text for step in steps)
@@ -95,9 +95,9 @@ def test_the_schema_is_that_of_the_rules() -> None:
     assert SCHEMA.read_text(encoding="utf-8") == json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def test_every_rule_is_named_as_it_says() -> None:
+def test_every_rule_has_its_name() -> None:
     assert all(made.rule == name for name, made in RULES.items())
-    used = {type(rule) for name in RENARD for term in _relations(name) for rule in every_rule(term)}
+    used = {type(rule) for name in RENARD for term in _relations(name) for rule in iterate_parts(term)}
     assert used <= set(RULES.values())
 
 

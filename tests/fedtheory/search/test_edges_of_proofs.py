@@ -233,7 +233,7 @@ def test_plausible_remainders_are_not_called_false(monkeypatch: pytest.MonkeyPat
         assert found.below == below
 
 
-def test_lemmas_that_are_there_are_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_lemmas_are_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[str] = []
     monkeypatch.setattr(contractions, "certify_step", lambda claim, _: searched.append(claim.id))
     for name, found in (("there", "there"), ("new", None)):

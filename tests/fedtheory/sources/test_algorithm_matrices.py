@@ -105,7 +105,7 @@ def _of_client(value: Any, i: int) -> Expr:
 
 
 @pytest.mark.parametrize("name", names())
-def test_block_matrices_say_what_the_engine_does(name: str) -> None:
+def test_block_matrices_agree_with_the_engine(name: str) -> None:
     trajectory = _trajectory(name)
     definition = trajectory.definition
     chances = [(coins, sp.Rational(str(chance))) for chance, coins in trajectory._iterate_outcomes()]

@@ -278,7 +278,7 @@ def test_without_the_closed_form_half_intervals_are_something_else() -> None:
     assert doubled_server_gap.measure(Run(run.problem, plain)) > 0
 
 
-def test_the_print_holds_for_one_client_only() -> None:
+def test_the_published_form_holds_for_one_client_only() -> None:
     """Asynchronous FL with twice the server step size is equal for one client only, despite the published statement."""
     (printed,) = [claim for claim in CLAIMS if claim.id == "fraboni2022:fig-4.F0"]
     (repaired,) = [claim for claim in CLAIMS if claim.corrects == printed.id]

@@ -132,7 +132,7 @@ def test_a_selected_client_makes_all_its_steps_to_one_side(name: str) -> None:
     assert str(found.worst.lhs) == str(expected[SELECTED[name]])
 
 
-def test_all_refuted_prints_have_a_counterexample_here() -> None:
+def test_all_refuted_claims_have_a_counterexample_here() -> None:
     """Every refuted published claim has a counterexample here, or its own test."""
     elsewhere = {"lemma-3.S", "lemma-4", "eq-92", *SELECTED}
     assert {name for name, claim in CLAIMS.items() if claim.verdict == "refuted"} == set(COUNTEREXAMPLES) | elsewhere

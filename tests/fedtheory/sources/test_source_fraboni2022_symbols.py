@@ -155,7 +155,7 @@ def test_97_implies_the_conditions(largest: Any) -> None:
             assert all(coefficient >= 0 for coefficient in sp.Poly(denominator, r).coeffs())
 
 
-def test_97_leaves_nothing_of_92() -> None:
+def test_97_makes_92_an_equality() -> None:
     """(92) is an equality if those of (97) are, for alpha = beta = rho = 1."""
     edge = in_shares(step_size_conditions.margin).subs({a: 1, b: 1, c: 1, weight_pairing: 1, weight_excess: 1, r: 0})
     assert edge == 1

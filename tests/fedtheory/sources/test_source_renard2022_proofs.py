@@ -90,7 +90,7 @@ def test_the_deviation_has_expectation_zero_by_hand() -> None:
     assert check_certificate(false, certificate).verdict != "proved"
 
 
-def test_the_mark_by_hand() -> None:
+def test_the_marked_condition_by_hand() -> None:
     """At eta = L = 1 both differences are -3/4, and 1 is more than 1/(4L) though 1/(2 eta) + L is positive."""
     run = quadratics([[["1"]]], [[0]], [1], eta="1").engine
     assert sides("lemma-2.2.proof.mark.fixed", run) == (fmpq(-3, 4), fmpq(-3, 4))

@@ -184,7 +184,7 @@ def test_the_lms_gradient_lacks_a_factor_two() -> None:
     assert str(worst.lhs) in {"-9/2", "-1/2"}
 
 
-def test_all_refuted_prints_have_a_counterexample_here() -> None:
+def test_all_refuted_claims_have_a_counterexample_here() -> None:
     """Every refuted published claim has a counterexample here."""
     elsewhere = {"thm-5.1.recursion", "eq-5.44-5.45"}
     refuted = {claim.id.partition(":")[2] for claim in claims_of("vlaski2023") if claim.verdict == "refuted"}

@@ -82,7 +82,7 @@ def test_counts_times_powers_of_two() -> None:
     assert _scale_rounded(_table(steps=[4, 2]), key, 1) is None
 
 
-def test_scalings_are_turned_together() -> None:
+def test_scalings_are_applied_together() -> None:
     """Each by its power of two, those with none not at all; a scaling that cannot be turned leaves no run."""
 
     def times(key: str) -> Scaling:

@@ -28,7 +28,7 @@ CLAIM = Claim(id="t:turns", lhs=eta, rhs=L, where=WHERE)
 
 
 @pytest.mark.parametrize(("count", "drawn", "turned"), [(3, 4, 3), (3, 1, 1), (9, 4, 4)])
-def test_a_few_scalings_are_turned_at_once(
+def test_a_few_scalings_are_applied_at_once(
     count: int, drawn: int, turned: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No more than there are, each once; one that cannot be turned leaves no run to try."""

@@ -230,7 +230,7 @@ def test_sampled_variance_is_the_formula(size: int) -> None:
     assert len(list(combinations(values, size))) > 0
 
 
-def test_the_cycle_is_one() -> None:
+def test_the_cycle_repeats_its_points() -> None:
     """The two updates of Example 2 carry its points into each other."""
     assert sp.simplify(odd + second * phi * (1 - even) - even) == 0
     assert sp.simplify(even - first * phi * odd - odd) == 0

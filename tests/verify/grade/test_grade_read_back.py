@@ -95,7 +95,7 @@ def test_the_cell_of_an_exercise_of_ones_own(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize("suffix", [".py", ".ipynb"])
-def test_a_file_of_an_exercise_that_only_the_instructor_has(tmp_path: Path, suffix: str) -> None:
+def test_answers_without_the_exercise_file_are_parsed(tmp_path: Path, suffix: str) -> None:
     """Formulas and numbers are parsed with the symbols that the file states."""
     hidden = replace(ASSIGNMENT, id="hidden", file="somewhere.py")
     copy = ASSIGNMENT.copy(CLASS)

@@ -151,7 +151,7 @@ def test_small_bases(extra: int, monkeypatch: pytest.MonkeyPatch, *, small: bool
     assert generation._is_small(plain) is small
 
 
-def test_aspects_that_are_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_aspects_that_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts of steps are not turned; aspects apart from noise may vanish."""
     names = {"local steps": False, "noise": True, "start": True, "unit": False}
     listed = [SimpleNamespace(name=name, may_vanish=vanishes) for name, vanishes in names.items()]

@@ -34,7 +34,7 @@ def moved(known: FederatedAlgorithm, step: sp.Expr) -> FederatedAlgorithm:
 
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", AT_REST)
-def test_algorithms_rest_at_the_optimum(library: Path, claim_id: str) -> None:
+def test_the_optimum_is_a_fixed_point_of_algorithms(library: Path, claim_id: str) -> None:
     """Rocq accepts the claim that the algorithm rests at the optimum, and not that it rests elsewhere."""
     claim, certificate = find(claim_id), recorded(claim_id)
     (relation,) = claim.relations

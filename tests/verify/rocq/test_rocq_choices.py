@@ -140,7 +140,7 @@ def test_signs_come_from_definitions_and_denominators(name: str) -> None:
         (x >= 2 * y, z - x, False),
     ],
 )
-def test_denominators_that_are_negative_are_turned(condition: Any, denominator: Any, is_turned: bool) -> None:
+def test_negative_denominators_are_made_positive(condition: Any, denominator: Any, is_turned: bool) -> None:
     """A negative one turns both signs; a square, and what no condition decides, stays."""
     signs = SignProofs({x: "x", y: "y", z: "z"}, [condition])
     top, bottom = signs._turn_denominator(z, sp.expand(denominator))

@@ -47,7 +47,7 @@ def start(spec: Path, output: Path, address: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_a_worker_killed_half_way_costs_nothing(tmp_path: Path) -> None:
+def test_a_killed_worker_loses_no_results(tmp_path: Path) -> None:
     """The other worker does its runs; the table is that of local processes."""
     spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "cluster.parquet"
     with cluster(tmp_path) as (address, processes):

@@ -85,7 +85,7 @@ def test_claims_outside_get_a_reason(claim_id: str, capsys: pytest.CaptureFixtur
     assert (document["applicable"], document["reason"], document["worst_case"]) == (False, found.reason, None)
 
 
-def test_statements_that_are_not_linear_or_fail_their_conditions_are_outside() -> None:
+def test_nonlinear_or_inapplicable_statements_are_refused() -> None:
     """Squares of errors, drift from below, and conditions that no step size meets."""
     square = Claim(id="mine:square", lhs=q.final_suboptimality.symbol**2, rhs=D**4, where=_bind(q.final_suboptimality))
     below = Claim(id="mine:below", lhs=zeta**2, rhs=q.max_drift, where=WHERE)

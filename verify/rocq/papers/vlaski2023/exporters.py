@@ -13,7 +13,7 @@ from verify.rocq.papers.vlaski2023.client_step import OwnVocabulary
 from verify.rocq.papers.vlaski2023.client_steps import is_of_steps, write_theorem_of_steps
 from verify.rocq.papers.vlaski2023.round_numbers import is_of_round_numbers, write_theorem_of_round_numbers
 from verify.rocq.papers.vlaski2023.round_vanishing import is_of_vanishing, write_theorem_of_vanishing
-from verify.rocq.papers.vlaski2023.stationary_rounds import is_of_settling, write_theorem_of_settling
+from verify.rocq.papers.vlaski2023.stationary_rounds import is_of_stationary_error, write_theorem_of_stationary_error
 from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.step import write_theorem_at_step
 from verify.rocq.theorem import Exported, Theorem
@@ -40,8 +40,8 @@ def _export_sums(
     """Return the theorem of a claim about the numbers of a round, or about the stationary error."""
     if not isinstance(certificate, Combination):
         return None
-    if is_of_settling(certificate):
-        return write_theorem_of_settling(claim, certificate, export_id)
+    if is_of_stationary_error(certificate):
+        return write_theorem_of_stationary_error(claim, certificate, export_id)
     return (write_theorem_of_round_numbers(claim, certificate), []) if is_of_round_numbers(claim) else None
 
 

@@ -34,13 +34,13 @@ _AT_OPTIMUM = (
 """Arguments of a lemma: a round that starts from the optimum, the Hessian there, and the noise that it causes."""
 
 
-def is_of_settling(certificate: Combination) -> bool:
+def is_of_stationary_error(certificate: Combination) -> bool:
     """Return whether a claim bounds the stationary error by the noise at the optimum."""
     premises = (part.premise for link in certificate.links for part in link)
     return any(isinstance(one, Derived) and one.kind == "at the optimum" for one in premises)
 
 
-def write_theorem_of_settling(
+def write_theorem_of_stationary_error(
     claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return a bound on the stationary error, for a round from the optimum, and the claim on the noise."""
