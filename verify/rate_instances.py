@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -13,16 +12,23 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.moments.stationary import compute_stationary_moment
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find_publisher
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table, run_toml
 from verify.check import Check
-from verify.check.applicability import is_left_to_levels
 from verify.check.escalation import check_decided
 from verify.evaluated_instances import Outcome, is_evidence
-from verify.falsify.generation import KINDS, Bases, InstanceKind, classify_run, find_bases, generate_run
+from verify.falsify.generation import (
+    KINDS,
+    Bases,
+    InstanceKind,
+    classify_run,
+    find_bases,
+    generate_run,
+    keep_premises,
+)
 from verify.falsify.tables import change, clients, examine, get, read
 from verify.instances import Given
 from verify.processes import run_in_order
@@ -139,21 +145,6 @@ def _list_pools(bases: Bases) -> Iterator[Bases]:
         yield Bases(bases.tables)
     if bases.others:
         yield bases.wider
-
-
-def keep_premises(claim: Claim) -> Claim:
-    """Return a claim with the premises of a rate that holds on all its runs, on which ladders begin.
-
-    Conditions on a variable of the rate are left to the levels.
-    """
-    assert claim.rate is not None
-    rate = claim.rate
-    conditions = [condition for condition in claim.conditions if not is_left_to_levels(claim, condition)]
-    trivial = (Relation(rate.order, "<=", rate.order),)
-    where = {**claim.where, **claim.notation}
-    return replace(
-        claim, rate=None, lhs=rate.measured, rhs=rate.measured, also=trivial, conditions=conditions, where=where
-    )
 
 
 def _generate_run(

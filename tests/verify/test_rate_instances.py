@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import sympy as sp
 
 from fedtheory import Claim, Rate
 from fedtheory import assumptions as a
+from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language import quantities as q
+from fedtheory.runfile import parse_run
 from verify.check import check
+from verify.falsify.generation import KINDS, find_bases, generate_run
+from verify.falsify.search_state import SearchState
+from verify.falsify.tables import working_table
 from verify.rate_instances import keep_premises, make_ladders
 from verify.verdict import verify
 
@@ -43,6 +49,46 @@ FLOOR = Claim(
     conditions=[eta <= 1 / (4 * L)],
     assumptions=(a.full_participation, a.same_local_work, a.unit_server_step, a.unbiased_bounded_variance),
 )
+
+
+OF_ONE_TYPE = (
+    *(a.same_local_work, a.full_participation, a.uniform_shares, a.unit_server_step),
+    *(a.one_type, a.convex_and_smooth, a.strongly_convex_clients, a.unbiased_bounded_variance),
+)
+DECREASING = Claim(
+    id="t:decreasing",
+    rate=Rate(q.final_distance_sq, 1 / T, T),
+    where={T: q.rounds},
+    assumptions=(a.decreasing_steps, *OF_ONE_TYPE[1:]),
+)
+MANY_CLIENTS = Claim(
+    id="t:many-clients",
+    rate=Rate(q.limiting_distance_sq, 1 / M**2, M),
+    where={M: q.clients},
+    assumptions=OF_ONE_TYPE,
+)
+
+
+def test_decreasing_steps_follow_the_changed_curvature() -> None:
+    """No family has decreasing steps on clients of one type, so that the changed runs state their steps again."""
+    premises, generator = keep_premises(DECREASING), np.random.default_rng(0)
+    fitting = [generate_run(premises, find_bases(premises), kind, 1, generator) for kind in KINDS * 2]
+    made = [one[0] for one in fitting if one is not None]
+    assert {run.problem.clients > 1 for run in made} == {False, True}
+    assert {max(run.algorithm.work.steps) > 1 for run in made} == {False, True}
+
+
+def test_evidence_against_a_rate_is_kept_before_ladders_on_which_it_holds() -> None:
+    """Without noise the error is zero and any rate holds; with noise it falls like 1/M and not like its square."""
+    state = SearchState(MANY_CLIENTS, 1.0)
+    for noise in ("0", "1", "0"):
+        problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"], "noise": noise}
+        table = {"problem": problem, "algorithm": {"local_step_size": "1/8", "local_steps": 1, "rounds": 1}}
+        found = check(MANY_CLIENTS, parse_run(table, FLOAT))
+        assert found.holds is (None if noise == "1" else True)
+        state._record(working_table(parse_run(table, RATIONAL)), found)
+    assert state.best is not None
+    assert state.best.found.holds is None
 
 
 def test_ladders_that_are_made() -> None:

@@ -7,7 +7,8 @@ bounds fail on one of these kinds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import product
 from typing import Any, Literal, get_args
@@ -17,10 +18,12 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
-from fedtheory.runfile import run_table
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.runfile import parse_run, run_table
 from verify.check import Check
+from verify.check.applicability import is_left_to_levels
 from verify.falsify.counts import list_allowed_counts
 from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps, solve_for_noise
 from verify.falsify.local_search import (
@@ -32,6 +35,7 @@ from verify.falsify.local_search import (
 )
 from verify.falsify.scalings import list_scalings
 from verify.falsify.tables import (
+    NO_RUN,
     Table,
     change,
     clients,
@@ -44,6 +48,7 @@ from verify.falsify.tables import (
     working_table,
 )
 from verify.instances import FAMILIES, Instance, families_for
+from verify.instances.algorithms import state_decreasing_steps
 from verify.instances.schedules import stated_by, with_stated_sizes
 
 _BASES = 40
@@ -178,6 +183,21 @@ def generate_run(
     return (run, found) if found is not None and found.applicable and found.holds is not None else None
 
 
+def keep_premises(claim: Claim) -> Claim:
+    """Return a claim with the premises of a rate that holds on all its runs, on which ladders begin.
+
+    Conditions on a variable of the rate are left to the levels.
+    """
+    assert claim.rate is not None
+    rate = claim.rate
+    conditions = [condition for condition in claim.conditions if not is_left_to_levels(claim, condition)]
+    trivial = (Relation(rate.order, "<=", rate.order),)
+    where = {**claim.where, **claim.notation}
+    return replace(
+        claim, rate=None, lhs=rate.measured, rhs=rate.measured, also=trivial, conditions=conditions, where=where
+    )
+
+
 def _is_small(table: Table) -> bool:
     steps = get(table, "algorithm.local_steps")
     longest = max(steps) if isinstance(steps, list) else int(steps or 1)
@@ -287,12 +307,25 @@ def _choose_step_size(claim: Claim, run: Run, generator: np.random.Generator) ->
     """Choose a step size that the conditions allow, sometimes the largest one."""
     if any(stated_by(claim)):
         return with_stated_sizes(claim, run)
+    if a.decreasing_steps in claim.assumptions:
+        return _restate_decreasing_steps(run, generator)
     run, at_edge = scale_steps(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
     if not claim.run_conditions:
         return run
     run = _change_by(solve_equations, claim, run)
     run = _change_by(find_factor_within, claim, run)
     return _change_by(_find_largest_factor, claim, run) if at_edge else run
+
+
+def _restate_decreasing_steps(run: Run, generator: np.random.Generator) -> Run:
+    """Return the run with decreasing steps for its curvature and local steps, the first at most 1/L."""
+    first = _pick(generator, (fmpq(1), fmpq(1, 2), fmpq(1, max(run.algorithm.work.steps))))
+    with suppress(*NO_RUN):
+        if run.arithmetic is RATIONAL and run.strong_convexity > 0:
+            table = run_table(run)
+            steps = {"local_step_size": state_decreasing_steps(run, first)}
+            return parse_run(table | {"algorithm": table["algorithm"] | steps}, RATIONAL)
+    return run
 
 
 def _change_by(factor_of: Callable[[Claim, Run], fmpq | None], claim: Claim, run: Run) -> Run:

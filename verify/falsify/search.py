@@ -17,7 +17,7 @@ from verify.check import check
 from verify.check.links import compile_conditions, compile_relations
 from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work
-from verify.falsify.generation import KINDS, find_bases, generate_run
+from verify.falsify.generation import KINDS, find_bases, generate_run, keep_premises
 from verify.falsify.local_search import LocalClimb, move_to_edge, remove_aspects
 from verify.falsify.mixed_runs import list_mixed_runs
 from verify.falsify.polish import polish
@@ -182,9 +182,9 @@ def _begin_at_worst(state: SearchState, _instances: Iterator[Instance], _generat
 def _search_by_turns(state: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
     _begin_at_worst(state, instances, generator)
     _begin(state, instances, generator)
+    _try_kinds(state, generator)
     if state.claim.rate is not None:
         return
-    _try_kinds(state, generator)
     for _ in range(0, count_instances(state.claim), _BATCH):
         _try(state, islice(instances, _BATCH))
         _climb(state, generator, _SHORT)
@@ -200,9 +200,13 @@ def _search_by_turns(state: SearchState, instances: Iterator[Instance], generato
 
 
 def _try_kinds(state: SearchState, generator: np.random.Generator) -> None:
-    """Try a generated run of every kind, and start local searches from the best of them."""
+    """Try a generated run of every kind, and start local searches from the best of them.
+
+    Ladders of a rate begin on runs of its premises: few families may have its step sizes, clients or noise.
+    """
+    premises = state.claim if state.claim.rate is None else keep_premises(state.claim)
     for kind in KINDS:
-        fitting = generate_run(state.claim, find_bases(state.claim), kind, 1, generator)
+        fitting = generate_run(premises, find_bases(premises), kind, 1, generator)
         if fitting is not None:
             state.start_from(fitting[0], in_floats=False)
 

@@ -204,14 +204,10 @@ class SearchState:
         if found.holds is False:
             self._confirm(table)
             return NOTHING
-        reached = score(found)
-        if found.holds and (is_lively(table), reached) > (self._best_is_lively, self._best_score):
-            self.best = CheckedPoint(table, reached, found)
-        return reached
-
-    @property
-    def _best_is_lively(self) -> bool:
-        return self.best is not None and is_lively(self.best.table)
+        place = CheckedPoint(table, score(found), found)
+        if (found.holds or _rises(found)) and _rank(place) > _rank(self.best):
+            self.best = place
+        return place.score
 
     @property
     def _best_score(self) -> float:
@@ -255,6 +251,18 @@ def measure_movement(table: Table) -> float:
         return math.inf
     curvature = max(abs(entry) for entry in leaves(hessians))
     return plain_float(max(step_sizes) * curvature * count_steps(table))
+
+
+def _rank(place: CheckedPoint | None) -> tuple[bool, bool, float]:
+    """Return a sort key: evidence against a rate comes first, then runs that move, then the score."""
+    if place is None:
+        return False, False, NOTHING
+    return _rises(place.found), is_lively(place.table), place.score
+
+
+def _rises(found: Check) -> bool:
+    """Return whether the ratio to the order of a rate rises on a ladder that does not decide it."""
+    return found.holds is None and found.rate is not None and any(one.is_rising for one in found.rate.ladders)
 
 
 def _choose_best(places: list[SearchPoint]) -> list[SearchPoint]:

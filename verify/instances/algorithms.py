@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import draw_quadratics
@@ -141,11 +142,15 @@ def decreasing_steps(number: int) -> Run:
     """FedAvg with steps 2/(mu tau (n + c)), the first at most 1/L, for one to three local steps."""
     generator = np.random.default_rng([28, number])
     problem, steps = small_problem(generator, number), 1 + number // 4 % 3
-    plain = run_with(problem, {"name": "fedavg", "local_step_size": 1, "rounds": 1})
-    scale = plain.strong_convexity * steps / 2
-    shift = plain.smoothness / scale / pick(generator, (fmpq(1), fmpq(1), fmpq(1, 2)))
-    size = f"1/(({scale})*(n + ({shift})))"
+    plain = run_with(problem, {"name": "fedavg", "local_step_size": 1, "local_steps": steps, "rounds": 1})
+    size = state_decreasing_steps(plain, pick(generator, (fmpq(1), fmpq(1), fmpq(1, 2))))
     return run_with(problem, {"local_step_size": size, "local_steps": steps, "rounds": 1 + int(generator.integers(6))})
+
+
+def state_decreasing_steps(run: Run, first: Number) -> str:
+    """Return the formula of steps 2/(mu tau (n + c)) of a strongly convex run, the first one `first` / L."""
+    scale = run.strong_convexity * max(run.algorithm.work.steps) / 2
+    return f"1/(({scale})*(n + ({run.smoothness / scale / first})))"
 
 
 @family("heavy ball", SIZE, meant_for=a.heavy_ball)

@@ -112,10 +112,15 @@ def test_generated_runs_are_tried_exactly(monkeypatch: pytest.MonkeyPatch) -> No
     tried: list[Any] = []
     monkeypatch.setattr(search, "KINDS", ("a", "b"))
     monkeypatch.setattr(search, "find_bases", lambda _: "bases")
-    monkeypatch.setattr(search, "generate_run", lambda *given: None if given[2] == "a" else ("run", given[2:4]))
-    state: Any = SimpleNamespace(claim="claim", start_from=lambda run, in_floats: tried.append((run, in_floats)))
+    monkeypatch.setattr(search, "generate_run", lambda *given: None if given[2] == "a" else (given[0], given[2:4]))
+    monkeypatch.setattr(search, "keep_premises", lambda _: "premises")
+    claim = SimpleNamespace(rate=None)
+    state: Any = SimpleNamespace(claim=claim, start_from=lambda run, in_floats: tried.append((run, in_floats)))
     search._try_kinds(state, None)  # type: ignore[arg-type]
-    assert tried == [("run", False)]
+    assert tried == [(claim, False)]
+    claim.rate = "rate"
+    search._try_kinds(state, None)  # type: ignore[arg-type]
+    assert tried[1:] == [("premises", False)]
 
 
 @pytest.mark.parametrize("valley", [-2.5, 0.25])

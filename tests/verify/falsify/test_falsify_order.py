@@ -259,7 +259,7 @@ def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
     seen.clear()
     state.claim.rate = 1
     search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
-    assert seen == ["worst", "begin"]
+    assert seen == ["worst", "begin", "kinds"]
 
 
 def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,8 @@ CLAIM = Claim(id="t:stand-ins", lhs=eta, rhs=L, where=WHERE)
 
 
 def _found(holds: bool | None = True, own: float = 0.5, **more: Any) -> Any:
-    return SimpleNamespace(**{"holds": holds, "score": own, "applicable": True, "arithmetic": RATIONAL, **more})
+    known = {"holds": holds, "score": own, "applicable": True, "arithmetic": RATIONAL, "rate": None}
+    return SimpleNamespace(**known | more)
 
 
 @pytest.fixture
@@ -173,7 +174,7 @@ def test_step_sizes_of_generated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generation, "_change_by", change_by)
     assert generation._choose_step_size(CLAIM, run, draws) == ("run", fmpq(1, 2))  # type: ignore[comparison-overlap]
     assert moves == []
-    bounded: Any = SimpleNamespace(run_conditions=[1])
+    bounded: Any = SimpleNamespace(run_conditions=[1], assumptions=())
     order = [solve_equations, find_factor_within]
     for drawn, expected in ((0, [*order, generation._find_largest_factor]), (1, order)):
         moves.clear()

@@ -114,7 +114,7 @@ def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPat
     done.clear()
     state.claim.rate = "rate"
     search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
-    assert done == ["begin"]
+    assert done == ["begin", "kinds"]
 
 
 def test_rows_of_a_design_are_counted_with_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
