@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -170,8 +171,11 @@ def test_equal_arguments_of_a_maximum_are_in_a_case() -> None:
     found = cases.claims_of(claim, Cases(claim=claim.id, cases=[Case(eta, why), Case(tau, why)]))
     assert [one.relations[0].right for one in found] == [eta - 1, tau - 1]
     assert [[*one.conditions] for one in found] == [[tau <= eta], [eta <= tau]]
+    (sufficient,) = cases.claims_of(claim, Cases(claim=claim.id, cases=[Case(eta, why)]))
+    assert (sufficient.relations[0].right, *sufficient.conditions) == (eta - 1,)
+    of_three = replace(claim, rhs=sp.Max(eta, tau, 3) - 1)
     with pytest.raises(cases.Rejected, match="expected a case for each argument"):
-        cases.claims_of(claim, Cases(claim=claim.id, cases=[Case(eta, why)]))
+        cases.claims_of(of_three, Cases(claim=claim.id, cases=[Case(eta, why), Case(tau, why)]))
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(1, "proved"), (Fraction(99, 100), "broken")])
