@@ -61,10 +61,14 @@ def run(
         found = check_and_escalate(claim, given, lambda: read_run(run_file, RATIONAL), tell)
     with name_file_in_errors(run_file):
         write_figure(figure, lambda: draw_bound(claim, given))
+    rounded: dict[str, str] = {}
+    if found.applicable and found.arithmetic is RATIONAL:
+        rounded = explain_rounded(found, given if given.arithmetic is RATIONAL else read_run(run_file, RATIONAL))
     if as_json:
-        print_json(encode_check(found))
+        print_json(encode_check(found) | {"rounded": rounded})
     else:
         print_text(found)
+        print_lines(*(f"{name}: {escape(meaning)}, not exact" for name, meaning in rounded.items()))
         if found.worst is not None and found.holds is None and found.worst.holds is False:
             _print_advice(target)
 
@@ -74,6 +78,13 @@ def draw_bound(claim: Claim, given: Run) -> Figure:
     from report.pictures import bound_figure
 
     return bound_figure(claim, given)
+
+
+def explain_rounded(found: Check, run: Run) -> dict[str, str]:
+    """Return the constants of a checked claim whose fractions are bounds on a run in rationals, with their meaning."""
+    from verify.check.loose_constants import list_loose_constants
+
+    return {one.quantity.name: one.meaning for one in list_loose_constants(found.claim, run)}
 
 
 def encode_check(found: Check) -> dict[str, Any]:

@@ -36,7 +36,32 @@ def list_notes(simulated: Run) -> list[str]:
     except NoMinimiser as reason:
         missing = "F* and all gaps and distances from x* are missing"
         return [*list_data_notes(simulated.problem), f"{reason}; {missing}"]
-    return [*list_data_notes(simulated.problem), *_list_lost_digits(simulated)]
+    notes = [*list_data_notes(simulated.problem), *_list_lost_digits(simulated)]
+    return [*notes, *_list_rounded_constants(simulated)]
+
+
+def _list_rounded_constants(simulated: Run) -> list[str]:
+    """Return notes on constants whose fractions are bounds and not exact, in rational arithmetic."""
+    from fedtheory.arithmetic import RATIONAL, is_rounded_root
+    from fedtheory.engine.region import Ball
+
+    if simulated.arithmetic is not RATIONAL:
+        return []
+    eigenvalues = {
+        "smoothness": lambda: simulated.smoothness,
+        "strong_convexity": lambda: simulated.strong_convexity,
+    }
+    suprema = {
+        "noise_deviation": lambda: simulated.noise_variance,
+        "gradient_dissimilarity": lambda: simulated.dissimilarity_sq,
+    }
+    rounded = [name for name, measure in eigenvalues.items() if is_rounded_root(measure_or_none(measure))]
+    bounds = {name: measure_or_none(measure) for name, measure in suprema.items()}
+    on_balls = [name for name, bound in bounds.items() if bound is not None and isinstance(bound.region, Ball)]
+    return [
+        *(f"{name} is an eigenvalue that need not be rational: its fraction is a bound next to it" for name in rounded),
+        *(f"{name} is a supremum on a ball: the fraction of its square is an upper bound" for name in on_balls),
+    ]
 
 
 def _list_lost_digits(simulated: Run) -> list[str]:

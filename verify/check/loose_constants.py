@@ -42,6 +42,13 @@ class LooseConstant:
             return f"{name} is an upper bound on a ball, and may be too large by more than the gap of the sides"
         return f"{name} is an irrational eigenvalue, and is rounded by more than the gap of the sides"
 
+    @property
+    def meaning(self) -> str:
+        """The meaning of the fraction that stands for the constant, which is not exact."""
+        if self.is_supremum:
+            return "an upper bound on a supremum on a ball"
+        return "a bound next to an eigenvalue that need not be rational"
+
     def list_values(self, run: Run) -> list[Any]:
         """Return two values between which the constant lies."""
         value, factors = self.quantity.on(run), _OF_SUPREMUM if self.is_supremum else _OF_EIGENVALUE
