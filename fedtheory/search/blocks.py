@@ -253,7 +253,9 @@ def _eliminate(entries: Entries, block: Block, context: Context, signs: SignFact
     if not entries:
         return []
     vectors = sorted(set().union(*entries), key=sp.default_sort_key)
-    for pivot in (each for each in vectors if frozenset({each}) in entries):
+    squared = [each for each in vectors if frozenset({each}) in entries]
+    # Vectors with few neighbours keep the other entries short, whose signs take less work.
+    for pivot in sorted(squared, key=lambda each: _rate_pivot(entries, each)):
         diagonal = entries[frozenset({pivot})]
         summands = signs.split(diagonal.expression)
         if summands is None:
@@ -270,6 +272,13 @@ def _eliminate(entries: Entries, block: Block, context: Context, signs: SignFact
             inequality = square(use_average_gradients(sp.Add(*parts), context))
             return [*(Term(block.weight * each, inequality, block.averaged, block.summed) for each in summands), *rest]
     return None
+
+
+def _rate_pivot(entries: Entries, pivot: Expr) -> tuple[int, int]:
+    """Return the number of entries in the row of a pivot, and the number of terms of its square."""
+    square_of_pivot = entries[frozenset({pivot})]
+    row = sum(pivot in pair for pair in entries)
+    return row, len(square_of_pivot.numerator) + len(square_of_pivot.denominator)
 
 
 def _subtract_square(entries: Entries, row: Mapping[Expr, Quotient], inverse: Quotient) -> Entries:

@@ -22,7 +22,9 @@ _OF: Mapping[Quantity, Dimension] = {
     **dict.fromkeys((q.smoothness, q.objective_smoothness, q.client_smoothness, q.sample_smoothness), (-2, 1)),
     **dict.fromkeys((q.strong_convexity, q.smallest_curvature, q.client_strong_convexity), (-2, 1)),
     **dict.fromkeys((q.noise_deviation, q.gradient_dissimilarity, q.mean_dissimilarity, q.second_moment), _GRADIENT),
+    q.optimum_gradient: _GRADIENT,
     **dict.fromkeys((q.clients, q.participants, q.local_steps, q.rounds, q.iterations, q.server_step_size), _NONE),
+    **dict.fromkeys((q.momentum, q.communication_probability, q.mixing_contraction), _NONE),
     q.initial_distance: _LENGTH,
     q.initial_gap: _VALUE,
 }

@@ -17,15 +17,15 @@ from itertools import product
 import sympy as sp
 
 from fedtheory.errors import InputError
-from fedtheory.kernel import Context, Rejected, Term, assumption, is_nonnegative, is_ordering, scalar
-from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.kernel import Context, Rejected, Term, assumption, is_nonnegative, is_ordering, scalar, square
+from fedtheory.kernel.expressions import Average, Expr, Gradient, ends, norm_sq
 from fedtheory.kernel.quotients import ONE, quotient
 from fedtheory.kernel.work import Exhausted, limit_work, spend
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import check_certificate
-from fedtheory.proofs.definitions import START, names_of
+from fedtheory.proofs.definitions import START, Round, names_of
 from fedtheory.proofs.document import document_of, with_quantities
 from fedtheory.proofs.lyapunov import Lyapunov, build_start_context
 from fedtheory.proofs.numbers import symbols_of
@@ -112,18 +112,27 @@ def _solve(round_of: RoundOfClaim, template: Template) -> Lyapunov | None:
     )
 
 
+def _list_noise_squares(one: Round) -> Iterator[CandidateInequality]:
+    """Yield the average squared deviation of noises from their average, for averages with unknown weights."""
+    for noise in sorted(one.context.noise, key=str):
+        term = Term(sp.S.One, square(noise - Average(noise)), averaged=True)
+        whole = scalar(term.whole(term.reason.instantiate(one.context)), one.context)
+        yield CandidateInequality(term, split_form(whole, one.context))
+
+
 def _find_assumption(term: Term) -> str:
     """Return the name of the assumption that a term uses; empty for other terms."""
     return str(term.reason.about[0]) if term.reason.kind == "assumption" else ""
 
 
 def _find_least(factor: Expr, round_of: RoundOfClaim) -> Expr:
-    """Return a non-negative lower bound of a factor: zero, or a side of a condition."""
+    """Return a non-negative lower bound of a factor: zero, its value at a larger symbol, or a side of a condition."""
     known, numbers = round_of.known, round_of.any.context.numbers
-    sides = [side for condition in known.conditions if is_ordering(condition) for side in condition.args]
+    sides = [ends(condition) for condition in known.conditions if is_ordering(condition)]
+    larger = [factor.xreplace({small: large}) for small, large in sides if small.is_Symbol and large.is_Symbol]
     bounds = (
         least
-        for least in (sp.S.Zero, *sides)
+        for least in (sp.S.Zero, *larger, *(side for pair in sides for side in pair))
         if all(is_nonnegative(each, numbers, known.conditions) for each in (least, factor - least))
     )
     return next(bounds, sp.S.Zero)
@@ -140,6 +149,7 @@ class _JointInequality:
         self._symbols: dict[tuple[bool, Expr], sp.Dummy] = {}
         self._added = self._separate(template.known - round_of.measured, template.level, template.known)
         self._parts = [self._make_part(place, part) for place, part in enumerate(template.parts)]
+        self._parts += _list_noise_squares(round_of.any)
 
     @property
     def context(self) -> Context:
@@ -182,8 +192,13 @@ class _JointInequality:
             for (block, *pair), number in blocks.matrices.items()
         }
         # A number is non-negative if it is the coefficient of a square.
-        unit, rest = self._rename(False, sp.S.One), quotient(level - self._bound_start(value))
+        unit, rest = self._rename(False, sp.S.One), quotient(self._measure(level - self._bound_start(value)))
         return Blocks({}, matrices | ({(SHARED, unit, unit): rest} if rest else {}))
+
+    def _measure(self, number: Expr) -> Expr:
+        """Return a squared distance in units of the initial one, so that dimensions agree."""
+        symbol = symbols_of(self._round_of.claim)
+        return sp.cancel(number / symbol(q.initial_distance) ** 2) if symbol.has(q.initial_distance) else number
 
     def _rename(self, of_client: bool, vector: Expr) -> sp.Dummy:
         """Return the separate symbol for a vector."""
@@ -195,15 +210,15 @@ class _JointInequality:
         best = symbol(q.optimum)
         at_optimum = Gradient(symbol(q.client_objective), best)
         rest, total = self._round_of.begin(value), sp.S.Zero
-        for quantity, square in (
+        for quantity, squared in (
             (q.initial_distance, norm_sq(START - best)),
             (q.optimum_gradient, Average(norm_sq(at_optimum))),
         ):
-            known, form = scalar(square, context), scalar(rest, context)
+            known, form = scalar(squared, context), scalar(rest, context)
             shared = next((monomial for monomial in known if monomial in form), None)
             if shared is not None and symbol.has(quantity):
                 number = sp.cancel(form[shared].expression / known[shared].expression)
-                rest, total = rest - number * square, total + number * symbol(quantity) ** 2
+                rest, total = rest - number * squared, total + number * symbol(quantity) ** 2
         if scalar(rest, context):
             raise Rejected("the start of a function is no sum of distances that the claim names")
         return total

@@ -51,12 +51,16 @@ class SignFacts:
 
 
 def split_quickly(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Return the number itself or its terms if the kernel recognises them as non-negative; else None."""
+    """Return a number, as written or factored, or its terms if the kernel recognises their signs; else None."""
     if number == 0:
         return []
     if signs.is_nonnegative(number):
         return [number]
-    for form in (number, sp.factor_terms(number)):
+    factored = sp.factor_terms(number)
+    # The kernel may recognise the sign of a product only if its common factors are written apart.
+    if factored != number and signs.is_nonnegative(factored):
+        return [factored]
+    for form in (number, factored):
         summands = [part for part in sp.Add.make_args(form) if part != 0]
         if len(summands) > 1 and all(map(signs.is_nonnegative, summands)):
             return summands

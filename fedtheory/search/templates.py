@@ -19,7 +19,7 @@ from fedtheory.kernel.indices import differs
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import Round, list_parameter_bounds, noisy_rounds_of
-from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.numbers import SymbolTable, symbols_of
 
 _MOST_FACTORS = 4
 """Limit on the factors that are tried."""
@@ -122,7 +122,7 @@ def _list_numbers(claim: Claim) -> Iterator[tuple[Expr, Expr, Expr]]:
     )
     rest = [each for each in summands if not each.has(rounds)]
     level = sp.Add(*(_remove_powers(each, rounds) for each in summands if each.has(rounds)))
-    for factor in list(factors)[:_MOST_FACTORS] if powers else _list_factors_of_mixing(claim):
+    for factor in list(factors)[:_MOST_FACTORS] if powers else _list_factors_of_communication(claim):
         yield factor, level, sp.Add(*(sp.factor((1 - factor) * each) for each in rest))
 
 
@@ -131,13 +131,16 @@ def _remove_powers(summand: Expr, rounds: Expr) -> Expr:
     return sp.Mul(*(factor for factor in sp.Mul.make_args(summand) if not factor.has(rounds)))
 
 
-def _list_factors_of_mixing(claim: Claim) -> Sequence[Expr]:
-    """Return factors by which mixing with neighbours may contract the consensus error of a round with gradients."""
-    symbol = symbols_of(claim)
-    if not symbol.has(q.mixing_contraction):
-        return ()
-    rho = symbol(q.mixing_contraction)
-    return rho**2, (1 + rho**2) / 2, rho
+def _list_factors_of_communication(claim: Claim) -> list[Expr]:
+    """Return factors by which communication may contract the consensus error of a round with gradients."""
+    symbol, found = symbols_of(claim), []
+    if symbol.has(q.mixing_contraction):
+        rho = symbol(q.mixing_contraction)
+        found += [rho**2, (1 + rho**2) / 2, rho]
+    if symbol.has(q.communication_probability):
+        p = symbol(q.communication_probability)
+        found += [1 - p, 1 - p / 2]
+    return found
 
 
 def _list_functions(round_of: RoundOfClaim, level: Expr) -> Iterator[tuple[Expr, Sequence[Expr]]]:
@@ -146,11 +149,19 @@ def _list_functions(round_of: RoundOfClaim, level: Expr) -> Iterator[tuple[Expr,
     if round_of.is_about_consensus:
         yield round_of.measured, ()
         return
-    stated = sp.expand(level).coeff(symbol(q.initial_distance) ** 2) if symbol.has(q.initial_distance) else sp.S.Zero
-    scales = dict.fromkeys(scale for scale in (sp.factor(stated), sp.S.One) if scale != 0)
     distances = [*_list_server_distances(round_of), *_list_client_distances(round_of)]
+    scales = dict.fromkeys(each for each in (_find_multiple(level, q.initial_distance, symbol), sp.S.One) if each != 0)
+    controlled = _find_multiple(level, q.optimum_gradient, symbol)
     for scale, (distance, parts) in product(scales, distances):
-        yield scale * distance, [scale * part for part in parts]
+        # Control variates that start at zero have the squared gradients at the optimum as their distance.
+        others = [scale * part for part in parts if not part.has(Gradient)]
+        started = [controlled * part for part in parts if part.has(Gradient)] if controlled != 0 else [sp.S.Zero]
+        yield from ((scale * distance + part, others) for part in started)
+
+
+def _find_multiple(level: Expr, quantity: q.RunQuantity, symbol: SymbolTable) -> Expr:
+    """Return the coefficient of a squared quantity in a bound on a function at the start; zero if it is not named."""
+    return sp.factor(sp.expand(level).coeff(symbol(quantity) ** 2)) if symbol.has(quantity) else sp.S.Zero
 
 
 def _list_server_distances(round_of: RoundOfClaim) -> Iterator[tuple[Expr, Sequence[Expr]]]:
@@ -165,14 +176,13 @@ def _list_server_distances(round_of: RoundOfClaim) -> Iterator[tuple[Expr, Seque
     model = server.index(one.algorithm.model)
     is_model = [one.algorithm.server[of] == definition.start for of in server]
     for vector in (_find_server_matrix(one).T - sp.eye(len(server))).nullspace():
-        if vector[model] == 0:
-            continue
-        numbers = [sp.cancel(entry / vector[model]) for entry in vector]
+        pivot = vector[model] or next(entry for entry in vector if entry != 0)
+        numbers = [sp.cancel(entry / pivot) for entry in vector]
         moved = sp.Add(*(number * at[of] for number, of in zip(numbers, server, strict=True)))
         total = sp.cancel(sp.Add(*(number for number, is_one in zip(numbers, is_model, strict=True) if is_one)))
         denominator = sp.lcm([sp.denom(sp.together(number)) for number in numbers])
         others = [
-            at[server[model]] - at[of] if is_one else at[of]
+            at[of] - at[server[model]] if is_one else at[of]
             for of, is_one in zip(server, is_model, strict=True)
             if of != server[model]
         ]
@@ -191,7 +201,7 @@ def _find_server_matrix(one: Round) -> sp.Matrix:
 def _list_client_distances(round_of: RoundOfClaim) -> Iterator[tuple[Expr, Sequence[Expr]]]:
     """Yield the distances of the clients' models and of their average; the clients' other vectors are parts.
 
-    Without a stated fixed point, a vector may be at zero or at the client's gradient at the optimum.
+    Without a stated fixed point, a vector may be at zero, or at the client's gradient at the optimum with either sign.
     """
     one, symbol = round_of.any, symbols_of(round_of.claim)
     best, model, at = symbol(q.optimum), one.algorithm.model, one.states
@@ -199,7 +209,8 @@ def _list_client_distances(round_of: RoundOfClaim) -> Iterator[tuple[Expr, Seque
         return
     own = model.args[0]
     stated = one.evaluate_at_optimum() if one.algorithm.at_optimum else {}
-    unstated = (Gradient(symbol(q.client_objective), best), sp.S.Zero)
+    slope = Gradient(symbol(q.client_objective), best)
+    unstated = (slope, -slope, sp.S.Zero)
     parts = [
         Average(norm_sq(at[of] - fixed))
         for of in one.algorithm.client

@@ -260,14 +260,14 @@ def find_terms_in_context(
 ) -> list[Term] | None:
     """Return terms that add up to the slack of a relation between vectors; None if not found.
 
-    Squares are tried alone, then with inequalities, and then with weighted averages.
+    Squares are tried alone unless there are additions, then with inequalities, and then with weighted averages.
     """
     form = scalar(written.slack, context)
     goal = split_form(form, context).plus(more.blocks, ONE)
     if not goal.rows and not goal.matrices:
         return []
     signs = find_sign_facts(claim, context)
-    alone = _show_alone(goal, context, signs)
+    alone = _show_alone(goal, context, signs) if more is NO_ADDITIONS else None
     if alone is not None:
         return alone
     find = partial(_try_candidates, goal, claim=claim, written=written, more=more, context=context, signs=signs)

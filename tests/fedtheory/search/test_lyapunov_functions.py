@@ -25,7 +25,7 @@ DEFINITIONS = """
 import sympy as sp
 from fedtheory.federation.definition import *
 
-x, y, x_i, h_i, z_i = sp.symbols("x y_i x_i h_i z_i", real=True)
+x, w, y, x_i, h_i, z_i = sp.symbols("x w y_i x_i h_i z_i", real=True)
 p, coin = sp.Symbol("p", positive=True), sp.Symbol("theta", nonnegative=True)
 probability = Parameter(p, "probability", "the probability to communicate", sp.Interval.Lopen(0, 1))
 step = Local(y, start=x, step=y - eta * Gradient(y))
@@ -42,6 +42,39 @@ sleepy = FederatedAlgorithm(
     parameters=(probability,),
     steps_are_rounds=True,
 )
+smoothed = FederatedAlgorithm(
+    "smoothed",
+    server={x: start, w: start},
+    local=step,
+    server_update={x: Average(y), w: (w + Average(y)) / 2},
+    model=w,
+    steps_are_rounds=True,
+)
+stepped = FederatedAlgorithm(
+    "stepped", server={x: start}, local=step, server_update={x: x + eta_g * Average(y - x)}, model=x,
+    steps_are_rounds=True,
+)
+rare = FederatedAlgorithm(
+    "rare",
+    client={x_i: start},
+    local=Local(z_i, start=x_i, step=z_i - eta * Gradient(z_i)),
+    client_update={x_i: coin * Average(z_i) + (1 - coin) * z_i},
+    model=Average(x_i),
+    coins={coin: p},
+    parameters=(probability,),
+    steps_are_rounds=True,
+)
+added = Average(z_i + eta / p * h_i)
+opposite = FederatedAlgorithm(
+    "opposite",
+    client={x_i: start, h_i: 0},
+    local=Local(z_i, start=x_i, step=z_i - eta * (Gradient(z_i) + h_i)),
+    client_update={x_i: coin * added + (1 - coin) * z_i, h_i: h_i - coin * p / eta * (added - z_i)},
+    model=Average(x_i),
+    coins={coin: p},
+    parameters=(probability,),
+    steps_are_rounds=True,
+)
 common = Average(z_i - eta / p * h_i)
 skipping = FederatedAlgorithm(
     "skipping",
@@ -54,7 +87,7 @@ skipping = FederatedAlgorithm(
     steps_are_rounds=True,
 )
 """
-T, D, L, mu, M, eta, p = sp.symbols("T D L mu M eta p", positive=True)
+T, D, L, mu, M, eta, eta_g, tau, p = sp.symbols("T D L mu M eta eta_g tau p", positive=True)
 sigma, G, rho, zeta = sp.symbols("sigma G rho zeta", nonnegative=True)
 WHERE = {
     T: q.rounds,
@@ -64,6 +97,8 @@ WHERE = {
     sigma: q.noise_deviation,
     M: q.clients,
     eta: q.local_step_size,
+    eta_g: q.server_step_size,
+    tau: q.local_steps,
     p: q.communication_probability,
     G: q.optimum_gradient,
     rho: q.mixing_contraction,
@@ -89,17 +124,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def bound(name: str, rhs: Any, conditions: Sequence[Any], assumed: Sequence[Any]) -> Claim:
-    """Return a bound on the distance of the last iterate of one of the algorithms."""
+def bound(
+    name: str, rhs: Any, conditions: Sequence[Any], assumed: Sequence[Any], lhs: Any = q.final_distance_sq
+) -> Claim:
+    """Return a bound for one of the algorithms, on the distance of the last iterate unless stated otherwise."""
     used = sp.sympify(rhs).free_symbols.union(*(condition.free_symbols for condition in conditions))
     return resolve(
         Claim(
             id="mine:bound",
-            lhs=q.final_distance_sq,
+            lhs=lhs,
             rhs=rhs,
             where={symbol: quantity for symbol, quantity in WHERE.items() if symbol in used},
             conditions=conditions,
-            assumptions=[a.of_algorithm(f"mine.py:{name}"), *STRONGLY, *assumed],
+            assumptions=[*([a.of_algorithm(f"mine.py:{name}")] if name else [a.update_rule]), *STRONGLY, *assumed],
         )
     )
 
@@ -135,6 +172,23 @@ TRUE: Mapping[str, Any] = {
         AVERAGED,
     ),
     "steps by a coin": ("sleepy", (1 - p * eta * mu) ** T * D**2 + eta * sigma**2 / (M * mu), SMALL, AVERAGED),
+    "any client weights": ("descent", (1 - eta * mu) ** T * D**2 + eta * sigma**2 / mu, SMALL, NOISY),
+    "a server step size": (
+        "",
+        (1 - eta * eta_g * mu) ** T * D**2 + eta * eta_g * sigma**2 / (M * mu),
+        [eta * eta_g <= 1 / L, tau <= 1],
+        (*AVERAGED, a.full_participation, a.importance_weights),
+    ),
+    "another server step": ("stepped", (1 - eta * eta_g * mu) ** T * D**2, [eta * eta_g <= 1 / L], QUIET),
+    "an average of iterates": ("smoothed", 2 * (1 - eta * mu) ** T * D**2, [eta <= 1 / (2 * L)], QUIET),
+    "rare averages": (
+        "rare",
+        4 * eta**2 * zeta**2 / p**2,
+        SMALL,
+        (*QUIET, a.uniform_shares, a.bounded_dissimilarity),
+        q.final_consensus_distance_sq,
+    ),
+    "control variates of the opposite sign": ("opposite", (1 - eta * mu) ** T * CONTROLLED, RARELY, QUIET),
     "control variates": ("skipping", (1 - eta * mu) ** T * CONTROLLED + eta * sigma**2 / mu, RARELY, NOISY),
     "control variates with rare communication": (
         "skipping",
@@ -162,6 +216,24 @@ FALSE: Mapping[str, Any] = {
     "less noise": ("descent", (1 - eta * mu) ** T * D**2 + eta * sigma**2 / (3 * M * mu), SMALL, AVERAGED, NOISE, "1"),
     "a coin that counts twice": ("sleepy", (1 - p * eta * mu) ** (2 * T) * D**2, SMALL, QUIET, ONE, "1"),
     "a coin that always shows heads": ("sleepy", (1 - eta * mu) ** T * D**2, SMALL, QUIET, ONE, "1"),
+    "a server step twice as good": (
+        "stepped",
+        (1 - 2 * eta * eta_g * mu) ** (2 * T) * D**2,
+        [eta * eta_g <= 1 / (2 * L)],
+        QUIET,
+        ONE,
+        "1/48",
+    ),
+    "large server steps": ("stepped", (1 - eta * mu) ** T * D**2, [eta <= 1 / L], QUIET, ONE, "1/4"),
+    "a fast average of iterates": ("smoothed", (1 - eta * mu) ** (4 * T) * D**2, SMALL, QUIET, ONE, "1/2"),
+    "smaller opposite control variates": (
+        "opposite",
+        (1 - eta * mu) ** T * (D**2 + eta**2 * G**2 / 100),
+        RARELY,
+        QUIET,
+        UNLIKE,
+        "1/8",
+    ),
     "no control variates": ("skipping", (1 - eta * mu) ** T * D**2, RARELY, QUIET, UNLIKE, "1/8"),
     "smaller control variates": (
         "skipping",
@@ -180,9 +252,13 @@ def test_a_false_bound_is_refused(what: str) -> None:
     *stated, problem, size = FALSE[what]
     claim = bound(*stated)
     algorithm = {"name": f"mine.py:{stated[0]}", "local_step_size": size, "rounds": 3}
-    more = {} if stated[0] == "descent" else {"probability": "1/2"}
+    more = {
+        "smoothed": {},
+        "descent": {},
+        "stepped": {"server_step_size": "12"},
+    }.get(stated[0], {"probability": "1/2"})
     assert (
         check(claim, parse_run({"problem": problem, "algorithm": algorithm | more}, RATIONAL, Path.cwd())).holds
         is False
     )
-    assert not isinstance(find_proof(claim), Found)
+    assert not isinstance(find_proof(claim, 10**8), Found)
