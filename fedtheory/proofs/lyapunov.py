@@ -28,7 +28,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.contraction import conclude_bound
 from fedtheory.proofs.definitions import START, Round, list_parameter_bounds, noisy_rounds_of
 from fedtheory.proofs.examined import Examined
-from fedtheory.proofs.numbers import numbers_of, symbols_of
+from fedtheory.proofs.numbers import numbers_of, power_of, symbols_of
 from fedtheory.proofs.proof import Prover, add_prefix, require_ordering
 
 START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients at the optimum"
@@ -149,5 +149,5 @@ def _conclude(claim: Claim, certificate: Lyapunov, quantity: Quantity, condition
     factor, offset, level, least = map(numbers_of(claim).plain, given)
     # The last of these is finite, so that the factor is smaller than one.
     signed = (least, factor - least, *sp.Add.make_args(offset), 1 / (1 - factor))
-    bound = factor ** symbols_of(claim)(q.rounds) * level + offset / (1 - factor)
+    bound = power_of(factor, symbols_of(claim)(q.rounds)) * level + offset / (1 - factor)
     yield from conclude_bound(claim, quantity, bound, signed, known=conditions)

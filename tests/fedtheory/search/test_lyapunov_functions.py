@@ -165,6 +165,13 @@ TRUE: Mapping[str, Any] = {
     "gradient descent": ("descent", (1 - eta * mu) ** T * D**2, SMALL, QUIET),
     "gradient descent with the largest steps": ("descent", (1 - eta * mu) ** T * D**2, [eta <= 2 / (L + mu)], QUIET),
     "stochastic gradients": ("descent", (1 - eta * mu) ** T * D**2 + eta * sigma**2 / (M * mu), SMALL, AVERAGED),
+    "squared factors": ("descent", (1 - eta * mu) ** (2 * T) * D**2, SMALL, QUIET),
+    "squared factors with noise": (
+        "descent",
+        (1 - eta * mu) ** (2 * T) * D**2 + eta * sigma**2 / (M * mu * (2 - eta * mu)),
+        SMALL,
+        AVERAGED,
+    ),
     "larger constants": (
         "descent",
         2 * (1 - eta * mu / 2) ** T * D**2 + 5 * eta * sigma**2 / (M * mu),
@@ -262,3 +269,29 @@ def test_a_false_bound_is_refused(what: str) -> None:
         is False
     )
     assert not isinstance(find_proof(claim, 10**8), Found)
+
+
+SQUARED = (1 - eta * mu) ** (2 * T)
+
+
+def test_a_squared_factor_gives_even_powers_only() -> None:
+    """A certificate with the factor (1 - eta mu)^2 proves no other power, nor a claim without the bound on steps."""
+    claim = bound("descent", SQUARED * D**2, SMALL, QUIET)
+    found = find_proof(claim)
+    assert isinstance(found, Found)
+    document = found.proof.document
+    assert document is not None
+    assert check_certificate(claim, document).verdict == "proved"
+    false = [
+        bound("descent", rhs * D**2, SMALL, QUIET)
+        for rhs in (
+            (1 - eta * mu) ** (3 * T),
+            (1 - eta * mu) ** (2 * T + 1),
+            (1 - eta * mu) ** (4 * T),
+            (1 - 2 * eta * mu) ** T,
+            (1 - eta * L) ** (2 * T),
+            SQUARED / 2,
+        )
+    ]
+    false += [bound("descent", SQUARED * D**2, [eta <= 2 / L], QUIET), bound("descent", SQUARED * D**2, SMALL, NOISY)]
+    assert {check_certificate(other, document).verdict for other in false} == {"broken"}
