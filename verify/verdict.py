@@ -235,8 +235,10 @@ def _find_verdict(target: Target, outcomes: Sequence[Outcome], decision: Decisio
         # ladders on which the slope of rounding errors may have been fitted.
         undecided = [outcome for outcome in applicable if outcome.holds is None and not outcome.exact]
         repeated = {False, None} if claim.rate is not None and len(undecided) <= _FEW_LADDERS else {False}
-        settled = [_escalate(claim, outcome) if outcome.holds in repeated else outcome for outcome in applicable]
-        applicable = [outcome for outcome in settled if outcome.applicable]
+        decided_outcomes = [
+            _escalate(claim, outcome) if outcome.holds in repeated else outcome for outcome in applicable
+        ]
+        applicable = [outcome for outcome in decided_outcomes if outcome.applicable]
         witness = _find_tightest(claim, applicable, stored)
     return ClaimVerdict(
         target,

@@ -119,7 +119,7 @@ class AssumedConstants:
     @cached_property
     def lipschitz_sq(self) -> Bound:
         """rho^2 = max_i sup_x |grad F_i(x)|^2: on a convex region F_i is rho-Lipschitz."""
-        return self._find_largest(self.gradient_forms.lengths, "the gradient")
+        return self._find_largest(self.gradient_forms.squares, "the gradient")
 
     @cached_property
     def objective_lipschitz_sq(self) -> Bound:

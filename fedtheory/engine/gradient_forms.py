@@ -39,7 +39,7 @@ class GradientForms:
         return self.problem.centred.gradient_maps
 
     @cached_property
-    def lengths(self) -> Array:
+    def squares(self) -> Array:
         """|grad F_i(x)|^2."""
         return _square_maps(self.maps)
 
@@ -56,12 +56,12 @@ class GradientForms:
 
     def _find_noise(self, clients: Clients) -> Array:
         """Return the noise of some clients as forms, (C, d+1, d+1)."""
-        lengths = self.lengths[clients]
-        forms = select_oracle(self.problem.centred, clients).pull_back(self._list_identities(len(lengths)), lengths)
+        squares = self.squares[clients]
+        forms = select_oracle(self.problem.centred, clients).pull_back(self._list_identities(len(squares)), squares)
         if self.problem.arithmetic is not FLOAT:
             return forms
         # If all samples give the same gradient, E|g_i|^2 minus its square is rounding error.
-        sizes = np.sqrt(np.maximum((lengths + forms).diagonal(axis1=1, axis2=2), 0))
+        sizes = np.sqrt(np.maximum((squares + forms).diagonal(axis1=1, axis2=2), 0))
         return np.where(np.abs(forms) <= _LEFT_BY_ROUNDING * sizes[:, :, None] * sizes[:, None, :], 0.0, forms)
 
     def _list_identities(self, count: int) -> Array:
@@ -75,7 +75,7 @@ class GradientForms:
     @cached_property
     def stochastic(self) -> Array:
         """E|g_i(x)|^2."""
-        forms: Array = self.lengths + self.noise
+        forms: Array = self.squares + self.noise
         return forms
 
     @cached_property
@@ -87,7 +87,7 @@ class GradientForms:
         """sum_i p_i |grad F_i(x)|^2 - factor^2 |grad F(x)|^2, one form."""
         weights = self.problem.weights
         shared = _square_maps(sum_with_weights(weights, self.maps)[None])
-        forms: Array = sum_with_weights(weights, self.lengths)[None] - factor * factor * shared
+        forms: Array = sum_with_weights(weights, self.squares)[None] - factor * factor * shared
         return forms
 
     def largest_supremum(self, forms: Array, radius: Number) -> Number:

@@ -169,9 +169,9 @@ def may_be_largest(forms: Array, curvatures: Array, radius: Number) -> Array:
     Norms bound each supremum from above; the point along its linear term, and zero, bound it from below.
     """
     curved, sloped, constants = forms[:, 1:, 1:], forms[:, 1:, 0], forms[:, 0, 0]
-    lengths = np.linalg.norm(sloped, axis=1)
-    above = constants + np.maximum(curvatures, 0.0) * radius**2 + 2 * lengths * radius
-    ends = radius * sloped / np.where(lengths > 0, lengths, 1.0)[:, None]
+    norms = np.linalg.norm(sloped, axis=1)
+    above = constants + np.maximum(curvatures, 0.0) * radius**2 + 2 * norms * radius
+    ends = radius * sloped / np.where(norms > 0, norms, 1.0)[:, None]
     values = constants + ((curved @ ends[..., None])[..., 0] * ends).sum(axis=1) + 2 * (sloped * ends).sum(axis=1)
     least = np.maximum(values, constants).max()
     # Forms with NaN are included.
@@ -224,8 +224,12 @@ def _solve_secular_equations(values: Array, entries: Array, reaches: Array) -> t
     while len(active):
         gaps = multipliers[active, None] - values[active]
         squares = (entries[active] / gaps) ** 2
-        lengths = squares.sum(axis=1)
-        steps = (np.sqrt(lengths) / reaches[active] - 1) * lengths / np.maximum((squares / gaps).sum(axis=1), 1e-300)
+        squared_norms = squares.sum(axis=1)
+        steps = (
+            (np.sqrt(squared_norms) / reaches[active] - 1)
+            * squared_norms
+            / np.maximum((squares / gaps).sum(axis=1), 1e-300)
+        )
         goes_on = steps > _CLOSE * multipliers[active]
         multipliers[active[goes_on]] += steps[goes_on]
         active = active[goes_on]

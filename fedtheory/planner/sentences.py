@@ -222,7 +222,7 @@ def _describe_exact_limit(best: ErrorAtStepSize, known: str, rounding: float = 0
         return f"with ever more rounds the {known} error {way} to {short(best.limit)}{parts}"
     if best.still_falls:
         return f"the {known} error still falls with the rounds"
-    return f"the {known} error has settled: noise and drift at this step size keep it up, not the rounds"
+    return f"more rounds do not lower the {known} error: noise and drift limit it at this step size"
 
 
 def describe_constants_plan(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]]:

@@ -97,7 +97,7 @@ def _is_stable(run: Run) -> bool:
     try:
         with np.errstate(all="ignore"):
             if not has_one_map(run):
-                return _is_settling(run)
+                return _stays_bounded(run)
             recursion = run.with_rounds(1).attempted_trajectory.recursion
             if recursion.spectral_radius > 1 + _SLACK:
                 return False
@@ -110,7 +110,7 @@ def _is_stable(run: Run) -> bool:
         return False
 
 
-def _is_settling(run: Run) -> bool:
+def _stays_bounded(run: Run) -> bool:
     """Return whether the errors of a run stay bounded over many rounds."""
     if is_deterministic(run):
         rounds = run.algorithm.rounds

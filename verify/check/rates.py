@@ -72,7 +72,7 @@ class _CompiledRate:
 def _compile(claim: Claim) -> _CompiledRate:
     assert claim.rate is not None
     rate, notation = claim.rate, claim.notation
-    settled = {s: replace(n, measure=n.limit) for s, n in notation.items() if isinstance(n, RunQuantity) and n.limit}
+    limits = {s: replace(n, measure=n.limit) for s, n in notation.items() if isinstance(n, RunQuantity) and n.limit}
 
     def optional(expression: Expr | None, at: Mapping[sp.Symbol, Quantity] = notation) -> Compiled | None:
         return None if expression is None else compile_side(claim, expression, "run", at)
@@ -85,7 +85,7 @@ def _compile(claim: Claim) -> _CompiledRate:
         optional(rate.step_size),
         optional(rate.local_steps),
         optional(rate.constant),
-        optional(_find_limit(claim), {**notation, **settled}),
+        optional(_find_limit(claim), {**notation, **limits}),
     )
 
 

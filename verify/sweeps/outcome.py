@@ -174,8 +174,8 @@ def _check_claim(target: str, run: Run, exactly: Callable[[], Run]) -> dict[str,
     """Return the columns of a claim on a run; `exactly` reads the run in rationals."""
     found = check(resolve(target), run)
     # A run that overflows in floats is reported as diverging, unless rationals can compute it as fast.
-    settled = found if found.diverges and not is_short(run) else escalate(found, exactly)
-    return {"verdict": classify_check(settled), "reason": _explain(settled)} | _encode_sides(settled)
+    decided = found if found.diverges and not is_short(run) else escalate(found, exactly)
+    return {"verdict": classify_check(decided), "reason": _explain(decided)} | _encode_sides(decided)
 
 
 def _read_exactly(task: Task, values: Mapping[str, Any]) -> Run:

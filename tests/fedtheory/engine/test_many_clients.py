@@ -49,7 +49,7 @@ def test_largest_constants_are_those_of_all_clients() -> None:
     problem = _problem()
     run = Run(problem, fedavg(problem, rounds=4, local_step_size=0.02))
     forms = run.gradient_forms
-    for each in (forms.deviations, forms.lengths, forms.stochastic):
+    for each in (forms.deviations, forms.squares, forms.stochastic):
         suprema = forms.suprema(each, run.ball.radius)
         assert forms.largest_supremum(each, run.ball.radius) == suprema.max()
         chosen = may_be_largest(each, np.linalg.eigvalsh(each[:, 1:, 1:])[:, -1], run.ball.radius)

@@ -84,7 +84,7 @@ def test_fewer_step_sizes_of_large_runs_are_tried(monkeypatch) -> None:
 def test_clients_with_equally_many_rows_are_computed_together(monkeypatch) -> None:
     """Joint forms and noise equal those of each client bit by bit."""
     run = _run()
-    oracle, forms = run.problem.centred.oracle, run.gradient_forms.lengths
+    oracle, forms = run.problem.centred.oracle, run.gradient_forms.squares
     assert oracle._not_in_stacks == []
     squares = forms[:, 1:, 1:]
     together = oracle.covariances(forms, squares), oracle.pull_back(squares, forms)

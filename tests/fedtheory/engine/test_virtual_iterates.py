@@ -42,7 +42,7 @@ def each_by_itself(run: Run, forms: Array) -> Array:
 def test_moments_forward_are_forms_backward(law: Any) -> None:
     """Many forms are evaluated by moments, few by the backward recursion, with equal values."""
     run = run_of(law)
-    forms = run.gradient_forms.lengths
+    forms = run.gradient_forms.squares
     assert len(forms) > run.algorithm.rounds
     assert np.allclose(run.trajectory.evaluate_at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-12)
 
@@ -54,7 +54,7 @@ def test_moments_of_clients_with_few_rows(law: Any) -> None:
     rows, outputs = draw(size=(5, 3, 20)).tolist(), draw(size=(5, 3)).tolist()
     run = run_of(law, rows=rows, outputs=outputs)
     assert run.trajectory.recursion._row_spaces
-    forms = run.gradient_forms.lengths
+    forms = run.gradient_forms.squares
     assert np.allclose(run.trajectory.evaluate_at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-10)
 
 

@@ -98,7 +98,7 @@ def test_limits_of_exact_errors() -> None:
         assert sentences._describe_exact_limit(_outcome(limit=limit, noise_floor=floor), "exact") == text
     rounding = sentences._describe_exact_limit(_outcome(error=1e-24, limit=1e-14), "exact", 1e-13)
     assert rounding == f"{lead} falls to zero, up to rounding"
-    settled = "the exact error has settled: noise and drift at this step size keep it up, not the rounds"
+    settled = "more rounds do not lower the exact error: noise and drift limit it at this step size"
     for limit in (None, math.inf):
         assert sentences._describe_exact_limit(_outcome(limit=limit), "exact") == settled
         falls = sentences._describe_exact_limit(_outcome(limit=limit, still_falls=True), "exact")
@@ -127,7 +127,7 @@ def test_limits_of_guarantees() -> None:
         "the largest term of the guarantee is 1/T, before others are subtracted; more rounds lower it"
     )
     without = sentences._describe_limits(_answer(promise=None), write)
-    assert without.startswith("the exact error has settled")
+    assert without.startswith("more rounds do not lower the exact error")
     vacuous = SimpleNamespace(is_vacuous=True)
     assert sentences._describe_limits(_answer(promise=vacuous), write) == without
 

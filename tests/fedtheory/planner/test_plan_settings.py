@@ -211,7 +211,7 @@ def test_growth_of_errors_decides_where_no_map_does(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(
             stability, "compute_path_errors", lambda _, rounds, last=last: asked.append(rounds) or np.array([1.0, last])
         )
-        assert stability._is_settling(run) is settles
+        assert stability._stays_bounded(run) is settles
     assert set(asked) == {200}
 
 

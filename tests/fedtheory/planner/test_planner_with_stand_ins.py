@@ -150,13 +150,13 @@ def test_growth_of_second_moments(moments: Moments, *, stable: bool, monkeypatch
     run.with_rounds = lambda rounds: SimpleNamespace(attempted_trajectory=SimpleNamespace(recursion=moments, n=rounds))
     assert stability._is_stable(run) is stable
     monkeypatch.setattr(stability, "has_one_map", lambda _: False)
-    monkeypatch.setattr(stability, "_is_settling", lambda _: "settling")
+    monkeypatch.setattr(stability, "_stays_bounded", lambda _: "settling")
     assert stability._is_stable(run) == "settling"  # type: ignore[comparison-overlap]
 
     def diverge(_: Any) -> bool:
         raise Diverging("far")
 
-    monkeypatch.setattr(stability, "_is_settling", diverge)
+    monkeypatch.setattr(stability, "_stays_bounded", diverge)
     assert stability._is_stable(run) is False
 
 
@@ -189,11 +189,11 @@ def test_errors_that_stay_bounded(errors: list[float], *, settles: bool, monkeyp
 
     trajectory: Any = Trajectory()
     run: Any = SimpleNamespace(attempted_trajectory=trajectory)
-    assert stability._is_settling(run) is settles
+    assert stability._stays_bounded(run) is settles
     trajectory.divergence = "far"
-    assert stability._is_settling(run) is False
+    assert stability._stays_bounded(run) is False
     trajectory.divergence, errors = None, []
-    assert stability._is_settling(run) is True
+    assert stability._stays_bounded(run) is True
 
 
 def test_growth_of_errors_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +210,7 @@ def test_growth_of_errors_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         path[0] = [1.0, last]
         run: Any = SimpleNamespace(algorithm=SimpleNamespace(rounds=rounds, rounds_are_alike=alike))
-        assert stability._is_settling(run) is settles
+        assert stability._stays_bounded(run) is settles
     assert asked == [200, 300, 200, 3]
 
 

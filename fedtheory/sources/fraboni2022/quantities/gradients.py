@@ -102,7 +102,7 @@ sum_without_last = define(
 def _find_largest_squares(run: Run) -> tuple[Number, Number]:
     """Return the largest E|grad L_i|^2 at theta^{n,k} and at clients' iterates, and the largest E|g_i|^2 at these."""
     read_common_steps(run)
-    forms, trajectory = run.gradient_forms.lengths, run.trajectory
+    forms, trajectory = run.gradient_forms.squares, run.trajectory
     full = [trajectory.largest_local_second_moment(forms), trajectory.largest_after_local_steps(forms)]
     return largest(full), run.visited_second_moment.value
 
