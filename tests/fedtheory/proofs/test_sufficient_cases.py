@@ -11,11 +11,11 @@ import sympy as sp
 from fedtheory import Claim, norm_sq
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
-from fedtheory.kernel import Term, lipschitz_gradient
+from fedtheory.kernel import Rejected, Term, lipschitz_gradient
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.language.claim import Relation
 from fedtheory.proofs import Certificate, check_certificate
-from fedtheory.proofs.cases import Case, CaseOfMinimum, Cases
+from fedtheory.proofs.cases import Case, CaseOfMinimum, Cases, require_sufficient
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.parts import Part
@@ -177,3 +177,13 @@ def test_an_argument_is_compared_as_a_number() -> None:
     claim = _state(eta * L + eta, "<=", Max(eta * (L + 1), s))
     assert check_certificate(claim, _one(eta * L + eta)).verdict == "proved"
     assert check_certificate(claim, _one(eta * L - eta)).verdict == "broken"
+
+
+def test_another_minimum_with_the_same_arguments_is_no_part_of_it() -> None:
+    """The minimum of eta, L and s is another number than that of eta and L, on the smaller side and on the larger."""
+    smallest = Min(eta, L)
+    outer = Max(s, s * smallest + Min(eta, L, s))
+    assert outer.has(Min(eta, L, s))
+    require_sufficient(_state(outer, "<=", tau), smallest)
+    with pytest.raises(Rejected, match="is not shown"):
+        require_sufficient(_state(0, "<=", outer), smallest)
