@@ -38,6 +38,11 @@ class ErrorAtStepSize:
     beyond: ErrorAtStepSize | None = None
     """Result at the step size that is larger by the margin; None if the edge of divergence decides."""
 
+    @property
+    def comparable_error(self) -> float:
+        """The error to compare with those of other runs: the largest of the last rounds if they are not alike."""
+        return max(self.error, self.highest or 0.0)
+
 
 @dataclass(frozen=True)
 class PlannedAndBest:

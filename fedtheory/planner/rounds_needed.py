@@ -344,12 +344,10 @@ class RoundsNeeded:
         """Return a sorting key, smaller is better: the rounds if the target is kept, else the error."""
         if outcome.explodes or not math.isfinite(outcome.error):
             return True, 0, math.inf
-        error = outcome.error
+        # An error that is small only temporarily, before a large limit or in a cycle, does not count.
+        error = outcome.error if outcome.reached else outcome.comparable_error
         if self.accuracy is not None and not outcome.reached:
-            # An error that is small only temporarily, before a large limit or in a cycle, does not count.
             error = max(error, outcome.limit or 0.0)
-        if not outcome.reached and (self.accuracy is not None or self._has_equal_rounds):
-            error = max(error, outcome.highest or 0.0)
         return not outcome.reached, outcome.rounds if outcome.reached else 0, error
 
     def reason(self, best: ErrorAtStepSize) -> str | None:

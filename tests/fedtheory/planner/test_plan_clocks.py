@@ -54,6 +54,20 @@ def test_missed_targets_report_the_largest_error_of_a_cycle() -> None:
     assert best.highest > best.error or np.isclose(best.highest, best.error)
 
 
+def test_without_a_target_the_largest_error_of_a_cycle_decides() -> None:
+    """A step size whose last error is small at the end of the run only is not recommended."""
+    run = _run()
+    reached = find_planned_and_best(ExactErrors(run), FINAL, None)
+    assert reached is not None
+    best = reached.best
+    largest = {}
+    for size in (*np.geomspace(0.01, 1, 30), best.step_size):
+        errors = compute_errors(run.with_step_factor(10 * size), q.final_suboptimality)
+        largest[size] = float(errors[3 * len(errors) // 4 :].max())
+    assert largest[best.step_size] == best.highest
+    assert largest[best.step_size] <= 1.1 * min(largest.values())
+
+
 @pytest.mark.long
 def test_a_plan_of_a_clock_tells_how_far_it_was_followed() -> None:
     """The first line of the plan names the time that was simulated."""
