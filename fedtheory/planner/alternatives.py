@@ -31,8 +31,10 @@ _PAYS = 0.95
 _MISSES = 2
 """Number of consecutive worse numbers of local steps that ends the search in one direction."""
 _RUNS, _PATIENCE, _LESS_PATIENCE = 25, 1e11, 2e10
-"""Number of runs in a search for the best step size, and limit on their operations without a request by the user; lower
-for linear models, where each step size takes a run."""
+"""Number of runs in a search for the best step size, and limit on the operations of all searches together without a
+request by the user; lower for linear models, where each step size takes a run."""
+_COMPILED = 16
+"""Ratio of the time of an operation if the maps of each round are compiled anew, to that of other runs."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ class Alternative:
     def rank(self, accuracy: float | None) -> tuple[bool, float]:
         """Return a sorting key, smaller is better: the cost if the target is reached, else the error."""
         if accuracy is None:
-            return False, self.outcome.error
-        return not self.outcome.reached, self.cost if self.outcome.reached else self.outcome.error
+            return False, self.outcome.comparable_error
+        return not self.outcome.reached, self.cost if self.outcome.reached else self.outcome.comparable_error
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class Alternatives:
         self.run, self.objective, self.accuracy = run, objective, objective.accuracy
         self.steps = run.algorithm.work.common_steps
         self._tried: dict[tuple[str, int, int | None], Alternative | None] = {}
+        self._spent = 0.0
         if best is not None and self.steps is not None:
             key = run.algorithm.name, self.steps, _get_batch_size(run)
             cost = best.rounds * objective.costs.cost_round(run, run)
@@ -124,6 +127,7 @@ class Alternatives:
         """Plan another setting with the same budget; return None if it is invalid."""
         try:
             run = self._change_setting(steps, batch, name)
+            self._spent += _count_operations(run, self.objective.error)
             each = self.objective.costs.cost_round(run, self.run)
             if self.accuracy is None:
                 total = self.run.algorithm.rounds * self.objective.costs.cost_round(self.run, self.run)
@@ -153,17 +157,15 @@ class Alternatives:
         return replace(run, algorithm=replace(run.algorithm, name=name, defined=defined.as_floats()))
 
     def is_cheap(self, steps: int, name: str | None = None) -> bool:
-        """Return whether a plan may compute a setting without a request by the user."""
+        """Return whether a plan may compute a setting without a request by the user, beside those computed so far."""
         try:
             run = self._change_setting(steps, _get_batch_size(self.run), name)
         except FedtheoryError:
             return False
-        if has_closed_rounds(run) and self.objective.error == "final":
-            return True
-        cost = _RUNS * count_operations(run, run.algorithm.rounds)
+        cost = _count_operations(run, self.objective.error)
         if isinstance(run, LinearModelRun):
-            return cost <= _LESS_PATIENCE
-        return cost <= _PATIENCE and (name is None or is_deterministic(run))
+            return self._spent + cost <= _LESS_PATIENCE
+        return cost == 0 or (self._spent + cost <= _PATIENCE and (name is None or is_deterministic(run)))
 
     def find_better_local_steps(self) -> Alternative | None:
         """Return a number of local steps, by doubling and halving, that is clearly better than the planned one.
@@ -191,6 +193,8 @@ class Alternatives:
 
     def find_cheap_alternatives(self) -> CheapAlternatives:
         """Return the cheap alternatives to the recommended setting."""
+        # Settings that the user requested do not count.
+        self._spent = 0.0
         tried = self.steps is not None and self.is_cheap(2 * self.steps)
         return CheapAlternatives(
             self.planned, self.find_better_local_steps() if tried else None, tried, self.scaffold()
@@ -215,6 +219,15 @@ class Alternatives:
         names = [None, "scaffold"] if "algorithm" in kinds and self.run.algorithm.defined is None else [None]
         tried = [self.find_setting(k, b, name) for name in names for b in batches for k in steps or [self.steps]]
         return [one for one in tried if one is not None]
+
+
+def _count_operations(run: Run, error: str) -> float:
+    """Return about how many operations the search for the best step size takes; zero for a closed form."""
+    if has_closed_rounds(run) and error == "final":
+        return 0.0
+    algorithm = run.algorithm
+    is_compiled = algorithm.clock.is_synchronous and not algorithm.rounds_are_alike and not is_deterministic(run)
+    return (_COMPILED if is_compiled else 1) * _RUNS * count_operations(run, algorithm.rounds)
 
 
 def _list_doubled(steps: int) -> Iterator[int]:

@@ -45,7 +45,7 @@ def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypat
     monkeypatch.setattr(alternatives, "has_closed_rounds", lambda _: kind == "closed")
     monkeypatch.setattr(alternatives, "_get_batch_size", lambda _: None)
     run: Any = Model() if kind == "model" else SimpleNamespace()
-    run.algorithm = SimpleNamespace(rounds=7)
+    run.algorithm = SimpleNamespace(rounds=7, clock=SimpleNamespace(is_synchronous=True), rounds_are_alike=True)
     least = 8e8 if kind == "model" else 4e9
     for operations_, path, error, cheap in (
         (least, True, "mean", True),
@@ -59,7 +59,27 @@ def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypat
             alternatives, "count_operations", lambda _, rounds, n=operations_: n if rounds == 7 else math.inf
         )
         known: Any = SimpleNamespace(run=run, objective=SimpleNamespace(error=error), _change_setting=lambda *_: run)
+        known._spent = 0.0
         assert Alternatives.is_cheap(known, 3, name) is cheap
+        # Settings share one limit, except for those with a closed form.
+        known._spent = 0.1 * least
+        assert Alternatives.is_cheap(known, 3, name) is (cheap and (kind, error) == ("closed", "final"))
+
+
+def test_changing_step_sizes_cost_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The maps of a round with another step size are compiled anew, unless the run has neither noise nor coins."""
+    monkeypatch.setattr(alternatives, "has_closed_rounds", lambda _: False)
+    monkeypatch.setattr(alternatives, "count_operations", lambda _run, rounds: 1e6 * rounds)
+    for alike, synchronous, path, factor in (
+        (True, True, False, 1),
+        (False, True, False, 16),
+        (False, True, True, 1),
+        (False, False, False, 1),
+    ):
+        monkeypatch.setattr(alternatives, "is_deterministic", lambda _, path=path: path)
+        clock = SimpleNamespace(is_synchronous=synchronous)
+        run: Any = SimpleNamespace(algorithm=SimpleNamespace(rounds=7, clock=clock, rounds_are_alike=alike))
+        assert alternatives._count_operations(run, "final") == factor * 25 * 7e6
 
 
 def test_other_local_steps_are_tried_where_they_cost_little() -> None:
