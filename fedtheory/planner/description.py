@@ -19,6 +19,7 @@ from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import DataSet, load
 from fedtheory.federation.problem.least_squares import THE_LOSS, list_notes_on_columns, weigh_by_rows
+from fedtheory.federation.problem.suspects import describe_combinations
 from fedtheory.runfile import parse_run
 from fedtheory.runfile.linear_models import LEAST_SQUARES, LOGISTIC
 from fedtheory.runfile.problems import split_data
@@ -191,7 +192,9 @@ class DataDescription:
     def notes(self) -> list[str]:
         """Notes to read before a run."""
         found = [THE_LOSS] if self.kind == LEAST_SQUARES else list(self.problem.notes[:1])
-        found += [*self.given.notes, *(f"column {name!r} never changes" for name in self._constant)]
+        found += self.given.notes
+        found += (f"column {name!r} never changes: leave it out by drop" for name in self._constant)
+        found += describe_combinations(self.names, self.given.features, intercept=self.intercept)
         if self.target.deviation == 0:
             found.append(f"the target {self.given.target!r} never changes: there is nothing to predict")
         if self.given.clients is None:

@@ -114,15 +114,33 @@ class Delimited:
             with opener(self.path, "rt", encoding="utf-8-sig", newline="") as file:
                 yield file
         except UnicodeDecodeError:
-            message = "is not a readable csv file: expected UTF-8; save it in this encoding"
-            raise InputError(KEY, f"{self.path} {message}") from None
+            row = self._find_strange_row()
+            raise self._report(
+                f"row {row} is not text in UTF-8; save it in this encoding: pandas.read_csv(FILE, encoding='latin-1') "
+                "reads most others, and .to_csv(FILE, index=False) writes UTF-8"
+            ) from None
         except InputError:
             raise
         except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
             raise InputError(KEY, f"{self.path} is not a readable csv file ({error})") from None
 
+    def _find_strange_row(self) -> int:
+        """Return the number of the first line that is not UTF-8; the header is line one."""
+        opener = gzip.open if self.path.suffix == ".gz" else open
+        with opener(self.path, "rb") as file:
+            return next(number for number, line in enumerate(file, 1) if not _is_utf8(line))
+
     def _report(self, message: str) -> InputError:
         return InputError(KEY, f"{self.path}: {message}")
+
+
+def _is_utf8(line: bytes) -> bool:
+    """Return whether bytes are text in UTF-8."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _are_consecutive(names: Sequence[str]) -> bool:

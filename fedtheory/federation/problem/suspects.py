@@ -13,6 +13,10 @@ _FEWEST_ROWS = 8
 """Number of rows from which a coincidence is unlikely."""
 _MANY_ROWS = 50
 """Number of rows from which measured whole numbers usually repeat."""
+_DEPENDENT = 1e-9
+"""Relative distance from the span of other columns below which a column is a combination of them."""
+_MOST_NAMED = 4
+"""Limit on the columns that a note on a combination names."""
 
 
 def describe_suspects(names: Sequence[str], features: Array) -> tuple[str, ...]:
@@ -32,6 +36,31 @@ def describe_suspects(names: Sequence[str], features: Array) -> tuple[str, ...]:
                 f"column {name!r} has a different whole number in each row: if it names the rows, leave it out by drop"
             )
     return tuple(found)
+
+
+def describe_combinations(names: Sequence[str], features: Array, *, intercept: bool) -> list[str]:
+    """Report features (n, d) that are linear combinations of earlier ones, and of a constant if `intercept`.
+
+    Constant and repeated features have notes of their own.  Nothing is reported for fewer rows than features.
+    """
+    if len(features) <= features.shape[1] + 1:
+        return []
+    centred = features - features.mean(axis=0) if intercept else features
+    sizes = np.linalg.norm(centred, axis=0)
+    varies = sizes > _DEPENDENT * np.linalg.norm(features, axis=0)
+    places: list[int] = []
+    found = []
+    for place in np.flatnonzero(varies).tolist():
+        column = centred[:, place] / sizes[place]
+        known = centred[:, places] / sizes[places]
+        factors = np.linalg.lstsq(known, column)[0]
+        parts = [names[places[n]] for n in np.flatnonzero(np.abs(factors) > _DEPENDENT)]
+        if np.linalg.norm(known @ factors - column) > _DEPENDENT:
+            places.append(place)
+        elif len(parts) > 1:
+            shown = ", ".join(map(repr, parts[:_MOST_NAMED])) + ", ..." * (len(parts) > _MOST_NAMED)
+            found.append(f"column {names[place]!r} is a combination of {shown}: leave one of them out by drop")
+    return found
 
 
 def _may_identify_rows(values: Array) -> bool:

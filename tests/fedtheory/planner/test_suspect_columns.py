@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.errors import InputError
 from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.suspects import describe_combinations
 from fedtheory.runfile import parse_run
 
 ROWS = [(20 + n * n % 17, n % 5, n % 7 - 3) for n in range(12)]
@@ -140,3 +142,30 @@ def test_a_first_line_without_names_is_shown(tmp_path: Path, header: str) -> Non
     message = f"separated by commas, semicolons or tabs, got '{re.escape(header.rstrip(';'))}"
     with pytest.raises(InputError, match=message):
         _read(tmp_path, header, ["a,b,y,client"], target="y", client="client")
+
+
+def test_combinations_of_columns_are_named() -> None:
+    """A column in the span of others is named with them; a constant counts only beside an intercept."""
+    rows = np.array(ROWS, dtype=float)
+    a, b, c = rows.T
+    names = ["a", "k", "b", "sum", "shifted", "c", "all"]
+    features = np.stack([a, np.full_like(a, 7.0), b, 2 * a - b / 3, a + b + 5, c, a + b + c], axis=1)
+    found = describe_combinations(names, features, intercept=True)
+    assert found == [
+        "column 'sum' is a combination of 'a', 'b': leave one of them out by drop",
+        "column 'shifted' is a combination of 'a', 'b': leave one of them out by drop",
+        "column 'all' is a combination of 'a', 'b', 'c': leave one of them out by drop",
+    ]
+    features = np.delete(features, 1, axis=1)
+    without = describe_combinations(["a", "b", "sum", "shifted", "c", "all"], features, intercept=False)
+    assert [note.split("'")[1] for note in without] == ["sum", "all"]
+    assert describe_combinations(names[:1], 1e9 + features[:, :1], intercept=True) == []
+    assert describe_combinations(["a", "b", "sum"], features[:4, :3], intercept=True) == []
+
+
+def test_close_columns_are_no_combinations() -> None:
+    """Columns that differ by far more than rounding are independent, whatever their scales."""
+    rows = np.array(ROWS, dtype=float)
+    a, b, c = rows.T
+    features = np.stack([1e6 * a, 1e-6 * b, 1e6 * a - b / 3 + c], axis=1)
+    assert describe_combinations(["a", "b", "d"], features, intercept=True) == []

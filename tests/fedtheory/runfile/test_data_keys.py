@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -315,10 +316,14 @@ def test_one_decimal_sign_for_a_file(homes: Path) -> None:
 
 
 def test_another_encoding(homes: Path) -> None:
-    """The message for a wrong encoding names the expected one."""
-    (homes / "latin.csv").write_bytes("größe,y,client\n1,2,3\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"expected UTF-8; save it in this encoding"):
-        _read(homes, "latin.csv")
+    """The message for a wrong encoding names the row, the expected encoding, and a way to it."""
+    for text, row in (("größe,y,client\n1,2,3\n", 1), ("a,y,client\n1,2,u\n2,3,Köln\n", 3)):
+        (homes / "latin.csv").write_bytes(text.encode("latin-1"))
+        with pytest.raises(InputError, match=rf"latin\.csv: row {row} is not text in UTF-8; .*encoding='latin-1'"):
+            _read(homes, "latin.csv")
+        (homes / "latin.csv.gz").write_bytes(gzip.compress(text.encode("latin-1")))
+        with pytest.raises(InputError, match=rf"row {row} is not text in UTF-8"):
+            _read(homes, "latin.csv.gz")
 
 
 def test_missing_cells_of_parquet(homes: Path) -> None:
