@@ -17,6 +17,8 @@ from fedtheory.planner.bound import NumericBound, Slack, compute_slack, get_free
 _DOUBLINGS = 60
 _START = 2.0**-30
 """Start of a search, as a fraction of the present value."""
+_LAST_DIGITS = 16
+"""Limit on the floats below a closed form that are tried as an edge."""
 _NEAR = 1e-6
 """Relative tolerance at an edge, larger than that of near ties."""
 
@@ -70,8 +72,23 @@ def _find_edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
     symbols = [symbol for symbol in bound.symbols(name) if symbol in get_free_symbols(condition)]
     alone = [other for side, other in sides if [side] == symbols and side not in get_free_symbols(other)]
     if alone and bound.names[symbols[0]] == name and (formula := _solve(bound, condition, name)) is not None:
-        return Edge(bound.number(formula), condition, (bound, name))
+        return Edge(_round_down(bound, condition, name, bound.number(formula)), condition, (bound, name))
     return Edge(_search(bound, condition, name), condition, (bound, name))
+
+
+def _round_down(bound: NumericBound, condition: Expr, name: str, value: float) -> float:
+    """Return the largest float up to `value`, within rounding of it, at which the condition holds without tolerance.
+
+    The edge itself is not admissible under a strict inequality, and rounding may put it beyond.
+    """
+    strict = condition.rel_op in ("<", ">")
+    below = value
+    for _ in range(_LAST_DIGITS):
+        slack = bound.slack(condition, {name: below}).slack
+        if slack > 0 if strict else slack >= 0:
+            return below
+        below = math.nextafter(below, 0.0)
+    return value
 
 
 def _solve(bound: NumericBound, condition: Expr, name: str) -> Expr | None:

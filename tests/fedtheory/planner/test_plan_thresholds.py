@@ -80,6 +80,23 @@ def test_the_condition_that_fails_first() -> None:
     assert largest(_bound(ETA, T >= 3), STEP) == Edge(math.inf)
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_edges_are_rounded_to_the_admissible_side(strict: bool) -> None:
+    """The largest step size meets its condition in floats, without a tolerance; the next float does not."""
+    for count in range(1, 40):
+        for left in (ETA * TAU, ETA**2 * TAU, 3 * ETA * TAU / 7):
+            condition = left < 1 if strict else left <= 1
+            bound = _bound(ETA, condition, local_steps=float(count))
+            found = largest(bound, STEP).value
+
+            def meets(value: float, bound: NumericBound = bound, condition: Any = condition) -> bool:
+                slack = bound.slack(condition, {STEP: value}).slack
+                return slack > 0 if strict else slack >= 0
+
+            assert meets(found)
+            assert not meets(found * (1 + 1e-14))
+
+
 def test_a_condition_that_no_step_size_meets() -> None:
     """1 <= eta fails for small steps, so that no step size is admissible."""
     assert largest(_bound(ETA, ETA * TAU >= 1), STEP).value == 0.0
