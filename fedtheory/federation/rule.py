@@ -111,6 +111,16 @@ class Algorithm:
         return self.drawn or self.clock.schedule(self.rounds)
 
     @property
+    def largest_staleness(self) -> int:
+        """The largest number of updates between the start and the report of a client's work.
+
+        Raises `NotApplicable` if the schedule is random and has not been sampled.
+        """
+        # Synchronous rounds need no schedule, which would list millions of equal ones.
+        is_known = self.clock.is_synchronous and not self.clock.is_random
+        return 0 if is_known else self.schedule.largest_staleness
+
+    @property
     def has_one_size_a_step(self) -> bool:
         """Whether the step sizes of all rounds are the same."""
         return self.work.schedule is None or not self.work.schedule.changes_with_rounds

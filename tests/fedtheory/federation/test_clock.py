@@ -218,6 +218,16 @@ def test_times_of_an_algorithm() -> None:
     assert _algorithm(_clock(FedBuff(2), 1, 2, 6), Full()).times(importance) == [2, 4, 6, 8, 10]
 
 
+def test_no_schedule_is_listed_for_synchronous_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The staleness of synchronous rounds is zero; that of other clocks follows from their schedules."""
+    for clock in (synchronous(3), _clock(Asynchronous(), 1, 2, 5), _clock(FedFix(fmpq(1)), 1, 2, 5)):
+        algorithm = _algorithm(clock, Full(), rounds=20)
+        assert algorithm.largest_staleness == algorithm.schedule.largest_staleness
+    waiting = _algorithm(_clock(Synchronous(), 1, 2, 5), Full(), rounds=10**9)
+    monkeypatch.setattr(Clock, "schedule", None)
+    assert waiting.largest_staleness == 0
+
+
 def test_the_default_clock() -> None:
     """The default clock has rounds of one unit of time without stale models."""
     clock = synchronous(3)

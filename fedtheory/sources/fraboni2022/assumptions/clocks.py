@@ -45,7 +45,7 @@ half_of_one_time = Setting(
 )
 
 finite_answering_time = Setting(
-    "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
+    "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.largest_staleness
 )
 
 whole_times = Setting("whole times", r"the update times $\tau_i$ are whole numbers", _require_integer_times)

@@ -12,7 +12,7 @@ def _require_theorem_step_size(run: Run) -> None:
     steps.same_step_size.require(run)
     work = run.algorithm.work
     rho = max(run.arithmetic.number(1, "one"), run.surrogate.totals.max())
-    staleness, server_step = run.algorithm.schedule.largest_staleness, run.algorithm.aggregation.server_step_size
+    staleness, server_step = run.algorithm.largest_staleness, run.algorithm.aggregation.server_step_size
     scaled = work.step_sizes[0] * 48 * max(work.steps) * run.smoothness
     rounding = 0 if run.arithmetic.name == "rational" else 1e-12
     if max(scaled, scaled * 3 * rho * rho * server_step * (staleness + 1)) > 1 + rounding:

@@ -36,7 +36,7 @@ step_length_sq = define(
 
 def _sum_past_lengths_sq(run: Run) -> Array:
     """Return sum_{s=1..tau} Q(n-s), (N,), with Q = 0 before the start."""
-    lengths, staleness = step_length_sq.on(run)[:, 0, 0], run.algorithm.schedule.largest_staleness
+    lengths, staleness = step_length_sq.on(run)[:, 0, 0], run.algorithm.largest_staleness
     # The added zero gives an empty sum the arithmetic of the run.
     return np.stack([lengths[max(n - staleness, 0) : n].sum() + lengths[0] * 0 for n in range(len(lengths))])
 

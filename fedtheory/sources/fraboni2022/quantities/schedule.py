@@ -33,7 +33,7 @@ largest_staleness = RunQuantity(
     "largest_staleness",
     r"\tau",
     "tau = max over i, n of n - rho_i(n)",
-    lambda run: convert_time(run, run.algorithm.schedule.largest_staleness),
+    lambda run: convert_time(run, run.algorithm.largest_staleness),
     assumption=a.finite_answering_time,
     primitive="clock",
 )
