@@ -35,6 +35,8 @@ _LABEL = re.compile(r"\\?[A-Za-z]\w*(?:\s*\([A-Za-z\s,\\]*\))?")
 _DECIMAL = re.compile(r"\d[.,٫]\d|(?<![\w)])[.,]\d|\d[eE][+-]?\d")
 _FIRST_POWER = re.compile(r"(?:\^|\*\*)\s*1\s*/\s*\d")
 """An exponent 1 before a fraction bar, which may be half of a fraction without its bracket."""
+_BOTH_SIGNS = re.compile(r"[\w)\]}]\s*\+-")
+"""A plus and a minus sign after a number, a symbol or a bracket, which often mean both signs."""
 _ROUNDING = sp.Rational(1, 200)
 """Relative error of a number that is rounded to three digits."""
 
@@ -52,8 +54,7 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
     order = _ORDER.search(text)
     if order and order[1] not in names:
         raise UnknownSymbol(f"an order such as {order[1]}(...) leaves the constants open: write the formula with them")
-    if _FIRST_POWER.search(text):
-        raise Ambiguous("is 1/2 the exponent in x^1/2? write a bracket, as in x^(1/2)")
+    _require_one_reading(text)
     *others, side = split_sides(unwrap(text))
     found = _read_side(side, names)
     if others and _is_label(side, names):
@@ -63,6 +64,14 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
     if not found.is_finite and found.is_finite is not None:
         raise NoValue("the answer is infinite")
     return found
+
+
+def _require_one_reading(text: str) -> None:
+    """Raise `Ambiguous` for an exponent without its bracket, and for both signs."""
+    if _FIRST_POWER.search(text):
+        raise Ambiguous("is 1/2 the exponent in x^1/2? write a bracket, as in x^(1/2)")
+    if _BOTH_SIGNS.search(text):
+        raise Ambiguous("does +- mean both signs? write one of them, or a bracket, as in 2+(-1)")
 
 
 def _require_agreement(other: str, side: str, found: Expr, names: Mapping[str, Expr]) -> Expr:

@@ -6,6 +6,8 @@ import pytest
 import sympy as sp
 
 from fedtheory.language.exercises import ExpressionQuestion
+from verify.grade.answer import read_answer
+from verify.grade.answer_limits import Ambiguous
 from verify.grade.equality import agree, are_equal
 from verify.grade.questions.expression import _mark
 
@@ -53,6 +55,17 @@ def test_a_constant_that_is_negligible_at_all_points_is_not_zero(constant: str) 
 )
 def test_a_constant_that_is_zero_in_another_form_is_zero(constant: sp.Expr) -> None:
     assert are_equal(eta / tau + constant, eta / tau)
+
+
+@pytest.mark.parametrize("text", ["2 +- 1", "2+-1", "eta +-tau", "(eta)+-1"])
+def test_both_signs_are_no_answer(text: str) -> None:
+    with pytest.raises(Ambiguous, match="both signs"):
+        read_answer(text, {"eta": eta, "tau": tau})
+
+
+def test_a_sign_of_a_term_is_read() -> None:
+    found = [read_answer(text, {"eta": eta}) for text in ("2+(-1)", "2 + -1", "-+2", "2--1", "eta-1")]
+    assert found == [1, 1, -2, 3, eta - 1]
 
 
 def test_a_person_reads_a_formula_that_is_not_shown_to_be_equal() -> None:
