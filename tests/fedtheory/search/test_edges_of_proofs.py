@@ -309,7 +309,9 @@ def test_points_of_candidates_are_in_order() -> None:
         for one, instead in patches.items():
             patch.setattr(candidates, one, instead)
         patch.setattr(candidates, "use_average_gradients", lambda one, _: one)
-        found = [one for one in candidates._list_inequalities(context, {}, relation, False) if one.kind == "convexity"]
+        found = [
+            one for one in candidates._list_inequalities(context, {}, relation, False, []) if one.kind == "convexity"
+        ]
     assert [one.about[1:] for one in found] == [(x, y), (x, z), (y, x), (y, z), (z, x), (z, y)]
 
 

@@ -130,7 +130,7 @@ def test_noise_smoothness_is_that_of_the_draws(replacement: bool) -> None:
 def test_noise_smoothness_is_found_once_for_all_step_sizes(monkeypatch) -> None:
     """The constant belongs to the problem, and is computed once for all step sizes and rounds."""
     asked = []
-    once = gradient_forms.noise_smoothness
+    once = gradient_forms.find_noise_smoothness
     monkeypatch.setattr(gradient_forms, "find_noise_smoothness", lambda *given: asked.append(given) or once(*given))
     run = data_run(replacement=True)
     others = [run, run.with_step_factor(fmpq(1, 2)), run.with_step_factor(fmpq(1, 3)).with_rounds(7)]

@@ -165,7 +165,7 @@ def test_runs_that_a_claim_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         for name, value in (
             ("read", run),
-            ("failures_among", failures),
+            ("list_failures_among", failures),
             ("check_conditions", conditions),
             ("premises", ()),
         ):
