@@ -29,7 +29,7 @@ from verify.falsify.generation import (
     generate_run,
     keep_premises,
 )
-from verify.falsify.tables import change, clients, examine, get, read
+from verify.falsify.tables import change, count_clients, examine, get, read
 from verify.instances import Given
 from verify.processes import run_in_order
 
@@ -109,10 +109,10 @@ def _list_flat_runs(claim: Claim, bases: Bases, seen: set[str]) -> Iterator[Run]
 
     The slopes of the clients cancel, so that every point minimises the objective.
     """
-    fitting = [table for table in bases.tables if "hessians" in table["problem"] and clients(table) % 2 == 0]
+    fitting = [table for table in bases.tables if "hessians" in table["problem"] and count_clients(table) % 2 == 0]
     for table in fitting[:_FLAT]:
         problem = table["problem"]
-        count, dimension = clients(table), len(problem["hessians"][0])
+        count, dimension = count_clients(table), len(problem["hessians"][0])
         flat = [[["0"] * dimension] * dimension] * count
         slopes = [["1" if client % 2 else "-1"] * dimension for client in range(count)]
         run = read(change(table, {"problem.hessians": flat, "problem.linear": slopes}))

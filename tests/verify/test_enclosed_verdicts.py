@@ -21,7 +21,7 @@ from verify.check.escalation import check_decided, escalate
 from verify.evaluated_instances import is_evidence
 from verify.falsify.search import search
 from verify.falsify.shrink import measure_reading_effort
-from verify.falsify.tables import working_table
+from verify.falsify.tables import make_working_table
 from verify.instances import FAMILIES, Instance, complexity, families_for
 
 first, last, eta, L, D = sp.symbols("first last eta L D", positive=True)
@@ -183,7 +183,9 @@ def test_rational_counterexamples_come_first() -> None:
     exact, smooth = Instance("huber losses", 0), Instance("smooth losses", 0)
     assert complexity(exact, exact.run()) < complexity(smooth, smooth.run())
     false = claim("<=", -first - 1)
-    asked = [measure_reading_effort(false, working_table(each)) for each in (Instance("huber losses", 0).run(), run())]
+    asked = [
+        measure_reading_effort(false, make_working_table(each)) for each in (Instance("huber losses", 0).run(), run())
+    ]
     assert None not in asked
     assert asked[0] < asked[1]
 
@@ -192,7 +194,7 @@ def test_linear_gradients_come_first() -> None:
     """Quadratic counterexamples come before other rational ones, however large they are."""
     false = claim("<=", -first - 1)
     asked = [
-        measure_reading_effort(false, working_table(Instance(family, 0).run()))
+        measure_reading_effort(false, make_working_table(Instance(family, 0).run()))
         for family in ("small quadratics", "huber losses")
     ]
     assert None not in asked

@@ -14,7 +14,7 @@ from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.generation import KINDS, find_bases, generate_run
 from verify.falsify.search_state import SearchState
-from verify.falsify.tables import working_table
+from verify.falsify.tables import make_working_table
 from verify.rate_instances import keep_premises, make_ladders
 from verify.verdict import verify
 
@@ -86,7 +86,7 @@ def test_evidence_against_a_rate_is_kept_before_ladders_on_which_it_holds() -> N
         table = {"problem": problem, "algorithm": {"local_step_size": "1/8", "local_steps": 1, "rounds": 1}}
         found = check(MANY_CLIENTS, parse_run(table, FLOAT))
         assert found.holds is (None if noise == "1" else True)
-        state._record(working_table(parse_run(table, RATIONAL)), found)
+        state._record(make_working_table(parse_run(table, RATIONAL)), found)
     assert state.best is not None
     assert state.best.found.holds is None
 

@@ -40,9 +40,9 @@ class Logarithms:
     conditions: Array
     """Ratios of the smaller side to the larger side of each condition, shape (conditions,)."""
 
-    def lead(self, burdens: Array) -> float:
-        """Return the logarithm of the smaller side over the sum of the terms times two to the `burdens`."""
-        return self.smaller - float(np.logaddexp2.reduce(self.terms + burdens))
+    def lead(self, penalties: Array) -> float:
+        """Return the logarithm of the smaller side over the sum of the terms times two to the `penalties`."""
+        return self.smaller - float(np.logaddexp2.reduce(self.terms + penalties))
 
     def exponents(self, other: Logarithms, powers: int) -> Logarithms:
         """Return the growth of each value per power of two, from a second reading `powers` powers of two away."""
@@ -127,11 +127,11 @@ class Room:
 
 
 def find_best_step(
-    at: Logarithms, burdens: Array, exponents: Sequence[Logarithms], is_equation: Array, room: Room
+    at: Logarithms, penalties: Array, exponents: Sequence[Logarithms], is_equation: Array, room: Room
 ) -> Array | None:
     """Return the step, in powers of two, that most increases the smaller side over all terms; None without one.
 
-    `exponents` has the logarithms per power of two for each aspect; `burdens`, shape (terms,), are added to the terms.
+    `exponents`: logarithms per power of two for each aspect; `penalties`, shape (terms,), are added to the terms.
     """
     count = len(exponents)
     rises = np.array([aspect.smaller for aspect in exponents])
@@ -148,7 +148,7 @@ def find_best_step(
     ]
     # An inequality may have slack; an equation must remain satisfied.
     most = np.maximum(-at.conditions, 0) + _ROUNDING
-    bounds = [-at.terms - burdens, np.zeros(2 * count), room.most, most, np.full(len(fixed), _ROUNDING)]
+    bounds = [-at.terms - penalties, np.zeros(2 * count), room.most, most, np.full(len(fixed), _ROUNDING)]
     found = _solve_linear_program(
         np.concatenate([-rises, [1.0], np.full(count, _DETOUR)]),
         np.vstack(rows),

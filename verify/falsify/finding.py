@@ -27,9 +27,9 @@ from verify.falsify.search import (
     search_briefly,
     search_worst_starts,
 )
-from verify.falsify.search_state import SearchState, is_lively
+from verify.falsify.search_state import SearchState, is_moving
 from verify.falsify.shrink import is_clear, measure_reading_effort, shrink, simplify
-from verify.falsify.tables import CheckedRun, Table, evaluate_rigorously, working_table, write_table
+from verify.falsify.tables import CheckedRun, Table, evaluate_rigorously, make_working_table, write_table
 from verify.shown_place import choose_place, describe_points
 
 EVALUATIONS = 160
@@ -279,14 +279,14 @@ def _find_closest_run(
     """Return the simplest run with the largest ratio, checked as displayed, in the arithmetic of its search."""
     reached = [] if state is None or state.best is None else [(state.best.table, state.best.found)]
     if by_regimes is not None:
-        table = working_table(parse_run(by_regimes, RATIONAL))
+        table = make_working_table(parse_run(by_regimes, RATIONAL))
         exact = evaluate_rigorously(claim, table)
         found = check(claim, parse_run(by_regimes, FLOAT)) if exact is None and not reached else exact
         if found is not None and found.holds and found.arithmetic in (RATIONAL, FLOAT):
             reached.append((table, found))
     if not reached:
         return None, None
-    table, found = max(reached, key=lambda pair: (is_lively(pair[0]), score(pair[1])))
+    table, found = max(reached, key=lambda pair: (is_moving(pair[0]), score(pair[1])))
     arithmetic = found.arithmetic
     table = write_table(table, arithmetic)
     if arithmetic is RATIONAL:

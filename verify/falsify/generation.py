@@ -38,14 +38,14 @@ from verify.falsify.tables import (
     NO_RUN,
     Table,
     change,
-    clients,
+    count_clients,
     examine,
-    features,
     get,
+    list_features,
+    make_working_table,
     read,
     with_clients,
     with_entry,
-    working_table,
 )
 from verify.instances import FAMILIES, Instance, families_for
 from verify.instances.algorithms import state_decreasing_steps
@@ -129,7 +129,7 @@ class Bases:
     @cached_property
     def features(self) -> set[str]:
         """Return the features of these runs; the claim does not concern runs with other features."""
-        return set().union(*map(features, self.tables))
+        return set().union(*map(list_features, self.tables))
 
     def for_kind(self, kind: InstanceKind) -> list[Table]:
         """Select the members that can be changed to a kind."""
@@ -140,7 +140,9 @@ def _may_become(base: Table, kind: InstanceKind) -> bool:
     """Return whether a member can be changed to a kind: data and losses keep their noise and their linear terms."""
     if "hessians" in base["problem"]:
         return True
-    differ = kind.clients == "pulls that differ" or (kind.clients == "curvatures that differ" and clients(base) == 1)
+    differ = kind.clients == "pulls that differ" or (
+        kind.clients == "curvatures that differ" and count_clients(base) == 1
+    )
     return _is_noisy(base) == kind.noisy and not differ
 
 
@@ -159,7 +161,7 @@ def select_bases(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
     """Return small members of the claim's families, given the members to which the claim applies."""
     instances = [i for name in families_for(claim) for i in FAMILIES[name].instances if not FAMILIES[name].in_floats]
     chosen = [instances[place] for place in np.random.default_rng(7).permutation(len(instances))[: 2 * _BASES]]
-    small = {i: table for i in chosen if _is_small(table := working_table(i.run()))}
+    small = {i: table for i in chosen if _is_small(table := make_working_table(i.run()))}
     applicable = {i: table for i, table in small.items() if applies(i)}
     bases, others = list(applicable.values()), [table for i, table in small.items() if i not in applicable]
     return Bases(bases[:_BASES], others) if len(bases) >= _BASES // 4 else Bases([*bases, *others][:_BASES])
@@ -174,7 +176,7 @@ def generate_run(
     for _ in range(int(generator.integers(3))):
         table = None if table is None else _scale_one_aspect(table, generator)
     table = remove_aspects(table, ("start",)) if table is not None and kind.at_optimum else table
-    run = None if table is None or not features(table) <= bases.features else read(table)
+    run = None if table is None or not list_features(table) <= bases.features else read(table)
     # The step size does not change the kind, so runs of another kind are discarded before any computation.
     if run is None or table is None or _classify(table, run) != kind:
         return None
@@ -201,7 +203,7 @@ def keep_premises(claim: Claim) -> Claim:
 def _is_small(table: Table) -> bool:
     steps = get(table, "algorithm.local_steps")
     longest = max(steps) if isinstance(steps, list) else int(steps or 1)
-    return clients(table) * longest * int(table["algorithm"].get("rounds", 1)) <= _MOST_STEPS
+    return count_clients(table) * longest * int(table["algorithm"].get("rounds", 1)) <= _MOST_STEPS
 
 
 def _change_to_kind(
@@ -215,12 +217,12 @@ def _change_to_kind(
     table = _set_rounds(claim, stepped, size, generator)
     wanted = _pick(generator, many)
     if not list_allowed_counts(claim, q.clients):
-        wanted = max(wanted * size, clients(table) if kind.clients == "curvatures that differ" else 1)
+        wanted = max(wanted * size, count_clients(table) if kind.clients == "curvatures that differ" else 1)
     table = _set_clients(table, kind, wanted, generator)
     if kind.clients in ("pulls that differ", "curvatures that differ"):
         table = _spread_linear_terms(table, kind, generator)
     if "hessians" in table["problem"]:
-        noise = [_pick(generator, _NOISES) * _find_curvature(table) ** 2] * clients(table) if kind.noisy else None
+        noise = [_pick(generator, _NOISES) * _find_curvature(table) ** 2] * count_clients(table) if kind.noisy else None
         table = change(table, {"problem.noise": noise})
     return table
 
@@ -244,7 +246,7 @@ def _set_rounds(claim: Claim, table: Table, size: int, generator: np.random.Gene
 
 
 def _set_clients(table: Table, kind: InstanceKind, wanted: int, generator: np.random.Generator) -> Table:
-    count = clients(table)
+    count = count_clients(table)
     if kind.clients == "one client":
         return with_clients(table, [int(generator.integers(count))])
     if kind.clients in ("clients that are alike", "pulls that differ"):
@@ -273,7 +275,7 @@ def _spread_linear_terms(table: Table, kind: InstanceKind, generator: np.random.
     scale = _find_curvature(table)
     moved = [[b + scale * _pick(generator, _PULLS) for b in pull] for pull in table["problem"]["linear"]]
     table = change(table, {"problem.linear": moved})
-    for client in range(clients(table) if kind.clients == "curvatures that differ" else 0):
+    for client in range(count_clients(table) if kind.clients == "curvatures that differ" else 0):
         table = _scale_curvature(table, client, _pick(generator, _FACTORS))
     return table
 

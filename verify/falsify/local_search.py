@@ -17,7 +17,7 @@ from verify.falsify.rounding import find_simple_power
 from verify.falsify.scalings import Scaling, find_scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint
-from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, quick, read, scale
+from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, choose_fast_arithmetic, read, scale
 
 Look = Callable[[Table], float]
 Structure = Callable[[Table], Iterator[Table]]
@@ -119,14 +119,14 @@ class LocalClimb:
 
 def reduce_to_conditions(claim: Claim, table: Table) -> Table | None:
     """Reduce the steps until the conditions hold; None if smaller steps do not help."""
-    run = read(table, quick(table))
+    run = read(table, choose_fast_arithmetic(table))
     factor = None if run is None else find_factor_within(claim, run)
     return None if factor is None else _scale_steps_of(table, factor)
 
 
 def move_to_edge(claim: Claim, table: Table) -> Table | None:
     """Increase the steps to the largest that the conditions allow; None if there is no limit nearby."""
-    run = read(table, quick(table))
+    run = read(table, choose_fast_arithmetic(table))
     factor = None if run is None else find_factor_at_edge(claim, run)
     return None if factor is None else _scale_steps_of(table, factor)
 

@@ -12,7 +12,16 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
 from verify.falsify.local_search import reduce_to_conditions
 from verify.falsify.starts import list_algorithms
-from verify.falsify.tables import STEP_SIZE, Table, change, clients, diagonal, evaluate_run, features, get
+from verify.falsify.tables import (
+    STEP_SIZE,
+    Table,
+    build_diagonal,
+    change,
+    count_clients,
+    evaluate_run,
+    get,
+    list_features,
+)
 
 _STEP = fmpq(1, 16)
 """Step size for largest curvature one."""
@@ -78,7 +87,7 @@ def _allow(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | 
         counts = {"algorithm.rounds": rounds} if own else {"algorithm.rounds": rounds, "algorithm.local_steps": steps}
         run = change(table, counts)
         run = reduce_to_conditions(claim, run) or run
-        found = evaluate_run(claim, run, FLOAT) if features(run) <= setting else None
+        found = evaluate_run(claim, run, FLOAT) if list_features(run) <= setting else None
         if found is not None and found.applicable:
             return run
     return None
@@ -86,11 +95,11 @@ def _allow(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | 
 
 def _set_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
     dimension = len(shape.curvatures[0])
-    count = shape.clients if shape.clients == 1 else max(clients(table), shape.clients)
+    count = shape.clients if shape.clients == 1 else max(count_clients(table), shape.clients)
     curvatures, slopes = islice(cycle(shape.curvatures), count), islice(cycle(shape.linear), count)
     problem = {
         "kind": "quadratic",
-        "hessians": [diagonal([fmpq(entry, 64) for entry in entries]) for entries in curvatures],
+        "hessians": [build_diagonal([fmpq(entry, 64) for entry in entries]) for entries in curvatures],
         "linear": [[fmpq(slope)] * dimension for slope in slopes],
         "start": [fmpq(entry) for entry in shape.start],
         **({} if noise is None else {"noise": [noise] * count}),

@@ -21,7 +21,7 @@ from verify.falsify.local_search import apply_scaling, remove_aspects
 from verify.falsify.scalings import find_scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import MOST_ITERATES, NEAR, Reach, SearchPoint, SearchState
-from verify.falsify.tables import Table, change, clients, count_steps, features, get, with_clients
+from verify.falsify.tables import Table, change, count_clients, count_steps, get, list_features, with_clients
 
 _SCALED = (
     "unit of values",
@@ -81,7 +81,7 @@ def _scale_by_power(table: Table, name: str, power: int) -> Table | None:
     if power == 0:
         return table
     if name == _CLIENTS:
-        return with_clients(table, list(range(clients(table))) * 2**power) if power > 0 else None
+        return with_clients(table, list(range(count_clients(table))) * 2**power) if power > 0 else None
     if name in _COUNTED:
         return _scale_rounded(table, "algorithm." + name.replace(" ", "_"), power)
     scaling = find_scaling(table, name)
@@ -103,7 +103,7 @@ def follow_rays(state: SearchState, starts: Sequence[Table], reach: Reach, until
         if state.seconds < half:
             end = ray.follow(state, min(until, state.seconds + each))
             followed.append(ray)
-            if end is not None and clients(end.table) <= _FEW_CLIENTS:
+            if end is not None and count_clients(end.table) <= _FEW_CLIENTS:
                 state.keep(end)
     for ray in _select_different(sorted(followed, key=lambda ray: -ray.lead)):
         if state.seconds < until and ray.lead > -_CLOSE:
@@ -129,9 +129,9 @@ def _list_rays(reader: LogarithmReader, starts: Sequence[Table]) -> Iterator[Ray
     corners = [_list_corners(reader, *whole, count) for count in (1, 2) for whole in wholes]
     places = [*(corner for found in corners for corner in found), *wholes]
     rays = (
-        (number, Ray(reader, *at, burdens))
+        (number, Ray(reader, *at, penalties))
         for at in places
-        for number, burdens in enumerate(_list_penalties(at[1].terms))
+        for number, penalties in enumerate(_list_penalties(at[1].terms))
     )
     yield from (ray for _, ray in sorted(rays, key=lambda numbered: numbered[0] > 0))
 
@@ -159,8 +159,8 @@ def _list_penalties(terms: Array) -> Iterator[Array]:
 class Ray:
     """A direction along which the smaller side increases relative to the terms, some of them with penalties."""
 
-    def __init__(self, reader: LogarithmReader, at: ScaledRun, reading: Logarithms, burdens: Array) -> None:
-        self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
+    def __init__(self, reader: LogarithmReader, at: ScaledRun, reading: Logarithms, penalties: Array) -> None:
+        self._reader, self._at, self._reading, self._penalties = reader, at, reading, penalties
 
     def follow(self, state: SearchState, until: float) -> SearchPoint | None:
         """Follow the direction for as long as the smaller side gains, and return the last point."""
@@ -173,7 +173,7 @@ class Ray:
     @property
     def lead(self) -> float:
         """Return the logarithm of the smaller side over the other at the end of the ray, in powers of two."""
-        return self._reading.lead(0 * self._burdens)
+        return self._reading.lead(0 * self._penalties)
 
     @property
     def proportions(self) -> tuple[float, ...]:
@@ -184,7 +184,7 @@ class Ray:
 
     def refine(self, state: SearchState, until: float) -> None:
         """Refine locally from the end; exponents are only asymptotic, so better grid points may be close."""
-        self._burdens = 0 * self._burdens
+        self._penalties = 0 * self._penalties
         while state.seconds < until and any(
             self._move_to_best(state, self._list_neighbours(count)) for count in (1, 2)
         ):
@@ -201,11 +201,11 @@ class Ray:
 
     def _move_to_best(self, state: SearchState, points: Iterable[ScaledRun]) -> bool:
         """Move to the best of the points, and return whether one is better."""
-        best, lead = None, self._reading.lead(self._burdens) + _GAIN
+        best, lead = None, self._reading.lead(self._penalties) + _GAIN
         for point in points:
             reading = self._shrink_to_allowed(state, point)
-            if reading is not None and reading[1].lead(self._burdens) > lead:
-                best, lead = reading, reading[1].lead(self._burdens)
+            if reading is not None and reading[1].lead(self._penalties) > lead:
+                best, lead = reading, reading[1].lead(self._penalties)
         if best is not None:
             self._at, self._reading = best
         return best is not None
@@ -224,12 +224,12 @@ class Ray:
         """Read the logarithms of a run; a run that may violate the claim is evaluated."""
         state.tick()
         table = point.table()
-        if table is None or not state.is_within_reach(table) or not features(table) <= state.setting:
+        if table is None or not state.is_within_reach(table) or not list_features(table) <= state.setting:
             return None
         reading = self._reader.read(table)
-        if reading is None or len(reading.terms) != len(self._burdens):
+        if reading is None or len(reading.terms) != len(self._penalties):
             return None
-        if reading.lead(0 * self._burdens) > 0 and self._reader.allows(reading):
+        if reading.lead(0 * self._penalties) > 0 and self._reader.allows(reading):
             state.look(table)
         return reading
 
@@ -248,7 +248,7 @@ class Ray:
         names, tried = list(exponents), set[tuple[int, ...]]()
         for box in _BOXES if names else ():
             room = _bound_step(self._at, self._run, names, box, longest)
-            step = find_best_step(self._reading, self._burdens, [*exponents.values()], self._reader.is_equation, room)
+            step = find_best_step(self._reading, self._penalties, [*exponents.values()], self._reader.is_equation, room)
             if step is not None and step.any() and tuple(step) not in tried:
                 tried.add(tuple(step))
                 yield self._at.move({name: int(power) for name, power in zip(names, step, strict=True) if power})
@@ -276,10 +276,10 @@ def _bound_step(at: ScaledRun, table: Table, names: Sequence[str], box: int, lon
     for place, name in enumerate(names):
         if name == _CLIENTS:
             low[place] = max(-box, -at.powers.get(name, 0))
-            high[place] = min(box, _count_doublings(_MOST_CLIENTS, clients(table)))
+            high[place] = min(box, _count_doublings(_MOST_CLIENTS, count_clients(table)))
         elif name in _COUNTED:
             low[place] = max(-box, -_count_doublings(_count_aspect(table, name), 1))
-    all_counts = count_steps(table) * clients(table)
+    all_counts = count_steps(table) * count_clients(table)
     sums = np.array([[float(name in together) for name in names] for together in ((_STEPS, _ROUNDS), _COUNTED)])
     most = [_count_doublings(longest, count_steps(table)), _count_doublings(MOST_ITERATES, all_counts)]
     return Room(low, high, sums, np.array(most))

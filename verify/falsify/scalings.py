@@ -24,12 +24,12 @@ from fedtheory.runfile.table import TomlTable as RunTable
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
-    array,
     change,
-    clients,
-    dimension,
+    count_clients,
     get,
+    get_dimension,
     map_entries,
+    read_array,
     scale,
     with_entry,
 )
@@ -66,7 +66,7 @@ def _list_run_scalings(table: Table) -> Iterator[Scaling]:
     yield Scaling("server step size", _scale_server_step_size)
     yield Scaling("local steps", _scale_local_steps)
     yield Scaling("rounds", _scale_rounds)
-    everyone = range(clients(table))
+    everyone = range(count_clients(table))
     if len(everyone) > 1:
         yield from (Scaling(f"client weight {i}", partial(_scale_client_weight, i)) for i in everyone)
     if isinstance(get(table, "algorithm.aggregation"), list):
@@ -87,7 +87,7 @@ def _list_quadratic_scalings(table: Table) -> Iterator[Scaling]:
         return
     yield Scaling("unit of values", partial(_change_unit, "values"))
     yield Scaling("unit of length", partial(_change_unit, "length"))
-    yield Scaling("curvature", partial(_scale_objectives, _QUADRATICS, range(clients(table))))
+    yield Scaling("curvature", partial(_scale_objectives, _QUADRATICS, range(count_clients(table))))
     yield Scaling("spread", _scale_spread, may_vanish=True)
     noise = get(table, "problem.noise")
     if noise is not None and any(value != 0 for value in noise):
@@ -100,8 +100,8 @@ def _list_quadratic_scalings(table: Table) -> Iterator[Scaling]:
             Scaling(f"curvature {g}", partial(_scale_objectives, _QUADRATICS, g), may_vanish=True) for g in groups
         )
         yield from (Scaling(f"gradients {g}", partial(_scale_gradients, g), may_vanish=True) for g in groups)
-    if dimension(table) > 1:
-        yield from (Scaling(f"coordinate {k}", partial(_scale_coordinate, k)) for k in range(dimension(table)))
+    if get_dimension(table) > 1:
+        yield from (Scaling(f"coordinate {k}", partial(_scale_coordinate, k)) for k in range(get_dimension(table)))
 
 
 def _list_data_scalings(table: Table) -> Iterator[Scaling]:
@@ -111,10 +111,10 @@ def _list_data_scalings(table: Table) -> Iterator[Scaling]:
     yield Scaling("unit of outputs", partial(_change_unit, "outputs"))
     yield Scaling("inputs", partial(_scale_key, "problem.inputs"))
     yield Scaling("residuals", _scale_residuals, may_vanish=True)
-    for i in range(clients(table)):
+    for i in range(count_clients(table)):
         yield Scaling(f"rows of client {i}", partial(_scale_objectives, _DATA, [i]), may_vanish=True)
-    if dimension(table) > 1:
-        yield from (Scaling(f"column {k}", partial(_scale_column, k)) for k in range(dimension(table)))
+    if get_dimension(table) > 1:
+        yield from (Scaling(f"column {k}", partial(_scale_column, k)) for k in range(get_dimension(table)))
 
 
 def _group_equal_clients(table: Table) -> list[list[int]]:
@@ -173,7 +173,7 @@ def _scale_objectives(keys: Sequence[str], chosen: Sequence[int], table: Table, 
 
 def _scale_spread(table: Table, factor: fmpq) -> Table:
     """Scale the deviations of linear terms from their average; the optimum is fixed."""
-    linear, mean = array(table, "problem.linear"), _read_problem(table).mean_linear
+    linear, mean = read_array(table, "problem.linear"), _read_problem(table).mean_linear
     return change(table, {"problem.linear": (mean + (linear - mean) * factor).tolist()})
 
 
@@ -196,16 +196,16 @@ def _scale_start(table: Table, factor: fmpq) -> Table:
 
 def _scale_coordinate(place: int, table: Table, factor: fmpq) -> Table:
     """Scale a coordinate: x_k -> x_k / f, so that its curvatures are multiplied by f^2."""
-    factors: Array = np.array([factor if k == place else fmpq(1) for k in range(dimension(table))], dtype=object)
-    hessians = array(table, "problem.hessians") * factors[:, None] * factors
+    factors: Array = np.array([factor if k == place else fmpq(1) for k in range(get_dimension(table))], dtype=object)
+    hessians = read_array(table, "problem.hessians") * factors[:, None] * factors
     changes: dict[str, Any] = {"problem.hessians": hessians.tolist()}
-    changes["problem.linear"] = (array(table, "problem.linear") * factors).tolist()
+    changes["problem.linear"] = (read_array(table, "problem.linear") * factors).tolist()
     return change(table, changes)
 
 
 def _scale_client_weight(client: int, table: Table, factor: fmpq) -> Table:
     """Scale one client weight relative to the others; their sum stays one."""
-    given = get(table, "problem.weights") or [fmpq(1, clients(table))] * clients(table)
+    given = get(table, "problem.weights") or [fmpq(1, count_clients(table))] * count_clients(table)
     moved = with_entry(given, client, given[client] * factor)
     total = sum(moved, fmpq(0))
     return change(table, {"problem.weights": [weight / total for weight in moved]})
@@ -260,6 +260,6 @@ def translate(table: Table, origin: Array) -> Table:
         changes["problem.outputs"] = [(np.array(y) - np.array(rows) @ origin).tolist() for rows, y in data]
     else:
         changes["problem.linear"] = (
-            array(table, "problem.linear") - array(table, "problem.hessians") @ origin
+            read_array(table, "problem.linear") - read_array(table, "problem.hessians") @ origin
         ).tolist()
     return change(table, changes)

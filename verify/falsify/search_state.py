@@ -22,19 +22,19 @@ from verify.falsify.tables import (
     CheckedRun,
     Table,
     change,
-    clients,
+    choose_fast_arithmetic,
+    count_clients,
+    count_rows,
     count_steps,
-    dimension,
     evaluate_run,
-    features,
     find_most_steps,
     get,
-    leaves,
-    quick,
-    rows,
+    get_dimension,
+    iterate_numbers,
+    list_features,
+    make_working_table,
     scale,
     with_clients,
-    working_table,
     write_table,
 )
 
@@ -134,7 +134,7 @@ class SearchState:
     def look(self, table: Table) -> float:
         """Return the score of a run; raises `SearchDone` when the search ends with it."""
         self.tick()
-        if not self.is_within_reach(table) or not features(table) <= self.setting:
+        if not self.is_within_reach(table) or not list_features(table) <= self.setting:
             return NOTHING
         found = evaluate_run(self.claim, table, self._choose_arithmetic(table))
         if found is None or not found.applicable:
@@ -149,7 +149,7 @@ class SearchState:
         """Return rationals for short runs, and floats for long ones, such as the ladders of rates."""
         if self.claim.rate is not None:
             return FLOAT
-        return quick(table) if self.reach is NEAR else self.reach.arithmetic
+        return choose_fast_arithmetic(table) if self.reach is NEAR else self.reach.arithmetic
 
     def start_from(self, run: Run, in_floats: bool) -> None:
         """Try a run of a family, exactly or first in floats, and keep it as a starting point."""
@@ -161,8 +161,8 @@ class SearchState:
             return
         if not found.applicable:
             return
-        table = working_table(run)
-        if not features(table) <= self.setting:
+        table = make_working_table(run)
+        if not list_features(table) <= self.setting:
             return
         place = SearchPoint(table, self._record(table, found))
         if place.score > NOTHING and self.is_within_reach(table):
@@ -177,7 +177,7 @@ class SearchState:
 
     def is_within_reach(self, table: Table) -> bool:
         """Return whether a run is within the size limits of the search."""
-        if count_steps(table) * clients(table) > MOST_ITERATES:
+        if count_steps(table) * count_clients(table) > MOST_ITERATES:
             return False
         return count_steps(table) <= self.reach.steps and estimate_cost(table) <= self.reach.cost
 
@@ -215,7 +215,7 @@ class SearchState:
 
     def _is_clear(self, table: Table) -> bool:
         """Return whether floats see a violation with a margin."""
-        if not features(table) <= self.setting:
+        if not list_features(table) <= self.setting:
             return False
         found = evaluate_run(self.claim, table, FLOAT)
         return found is not None and found.applicable and found.holds is False and score(found) > _MARGIN
@@ -238,7 +238,7 @@ class SearchState:
         self.left_open += found.holds is None
 
 
-def is_lively(table: Table) -> bool:
+def is_moving(table: Table) -> bool:
     """Return whether a run moves; with tiny steps both sides of a contraction bound keep their initial values."""
     return measure_movement(table) >= _MOVES
 
@@ -246,10 +246,10 @@ def is_lively(table: Table) -> bool:
 def measure_movement(table: Table) -> float:
     """Return step size times curvature, summed over all steps of a run; infinite without Hessians."""
     hessians = get(table, "problem.hessians")
-    step_sizes = list(leaves(get(table, STEP_SIZE)))
+    step_sizes = list(iterate_numbers(get(table, STEP_SIZE)))
     if hessians is None or not step_sizes:
         return math.inf
-    curvature = max(abs(entry) for entry in leaves(hessians))
+    curvature = max(abs(entry) for entry in iterate_numbers(hessians))
     return plain_float(max(step_sizes) * curvature * count_steps(table))
 
 
@@ -257,7 +257,7 @@ def _rank(place: CheckedPoint | None) -> tuple[bool, bool, float]:
     """Return a sort key: evidence against a rate comes first, then runs that move, then the score."""
     if place is None:
         return False, False, NOTHING
-    return _rises(place.found), is_lively(place.table), place.score
+    return _rises(place.found), is_moving(place.table), place.score
 
 
 def _rises(found: Check) -> bool:
@@ -291,8 +291,8 @@ def halve_while_clear(table: Table, is_clear: Callable[[Table], bool], light: in
 
 def list_halves(table: Table) -> Iterator[Table]:
     """Yield the run with half of its clients, rounds or local steps; fewer steps are also tried with larger sizes."""
-    if clients(table) > 1:
-        yield with_clients(table, list(range(clients(table) // 2)))
+    if count_clients(table) > 1:
+        yield with_clients(table, list(range(count_clients(table) // 2)))
     rounds, steps = get(table, "algorithm.rounds"), get(table, "algorithm.local_steps")
     if not isinstance(rounds, int) or not isinstance(steps, int):
         return
@@ -312,7 +312,7 @@ def estimate_cost(table: Table) -> int:
     """
     waits = get(table, "algorithm.clock.policy") in (None, "sync")
     if waits and get(table, "problem.batch") is None:
-        steps = find_most_steps(table) * clients(table) + count_steps(table)
+        steps = find_most_steps(table) * count_clients(table) + count_steps(table)
     else:
-        steps = count_steps(table) * clients(table) * (1 if waits else clients(table) + 1)
-    return int((steps + rows(table)) * (dimension(table) + 1) ** 3)
+        steps = count_steps(table) * count_clients(table) * (1 if waits else count_clients(table) + 1)
+    return int((steps + count_rows(table)) * (get_dimension(table) + 1) ** 3)

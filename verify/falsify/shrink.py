@@ -22,20 +22,20 @@ from verify.falsify.local_search import apply_scaling
 from verify.falsify.rounding import list_simpler, measure_length
 from verify.falsify.scalings import find_scaling, list_scalings, translate
 from verify.falsify.score import NOTHING, score
-from verify.falsify.search_state import is_lively
+from verify.falsify.search_state import is_moving
 from verify.falsify.smaller_runs import COUNTS, LARGE, OPTIONAL, remove_keys, remove_parts
 from verify.falsify.tables import (
     Table,
-    array,
     change,
-    clients,
+    count_clients,
     evaluate_rigorously,
     get,
-    leaves,
+    iterate_numbers,
+    list_number_keys,
+    make_working_table,
     map_entries,
     measure_hand_work,
-    number_keys,
-    working_table,
+    read_array,
     write_table,
 )
 
@@ -65,16 +65,16 @@ def simplify(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], 
     """Return a simpler run that moves, on which the claim holds with at least the same score."""
     found = evaluate_rigorously(claim, table)
     reached = NOTHING if found is None else score(found)
-    lively = is_lively(working_table(parse_run(table, RATIONAL)))
+    lively = is_moving(make_working_table(parse_run(table, RATIONAL)))
 
     def keeps(other: Table, says: Check) -> bool:
-        return says.holds is True and score(says) >= reached and is_lively(other) >= lively
+        return says.holds is True and score(says) >= reached and is_moving(other) >= lively
 
     return _shrink(claim, table, deadline, keeps, on_tick)
 
 
 def _shrink(claim: Claim, table: Table, deadline: float, keeps: Keeps, on_tick: Callable[[], None]) -> Table:
-    start = working_table(parse_run(table, RATIONAL))
+    start = make_working_table(parse_run(table, RATIONAL))
     begin = _measure_effort(claim, start, keeps)
     if begin is None:
         return table
@@ -92,7 +92,7 @@ def measure_reading_effort(claim: Claim, table: Table) -> ReadingEffort | None:
     special case; constants on the whole space; linear gradients; the size of the run and the length of its numbers and
     of the two sides.
     """
-    return _measure_effort(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
+    return _measure_effort(claim, make_working_table(parse_run(table, RATIONAL)), _is_violated)
 
 
 def is_clear(claim: Claim, table: Table) -> bool:
@@ -147,7 +147,7 @@ class _Shrinking:
 
     def _tries(self, table: Table | None) -> bool:
         """Return whether a table is a smaller counterexample, and keep it if so."""
-        self._tick(clients(self.table))
+        self._tick(count_clients(self.table))
         if table is None or _measure_table(table) >= self._effort[3:] or repr(table) in self._checked:
             return False
         self._checked.add(repr(table))
@@ -174,7 +174,7 @@ class _Shrinking:
 
     def _measure_margins(self, table: Table) -> Iterator[tuple[ReadingEffort, float]]:
         """Yield the effort and the margin of a table if it is a counterexample."""
-        self._tick(clients(self.table))
+        self._tick(count_clients(self.table))
         found = evaluate_rigorously(self._claim, table)
         reached = None if found is None else _measure_effort_of_check(table, found, self._keeps)
         if found is not None and reached is not None:
@@ -209,16 +209,16 @@ class _Shrinking:
     def _simplify_numbers(self) -> bool:
         """Simplify numbers, first all equal ones of a key at once, then one by one."""
         helped = False
-        for key in number_keys():
-            for value in dict.fromkeys(leaves(get(self.table, key))):
+        for key in list_number_keys():
+            for value in dict.fromkeys(iterate_numbers(get(self.table, key))):
                 helped |= any(self._tries(_replace(self.table, key, value, other)) for other in list_simpler(value))
-            places = len(list(leaves(get(self.table, key))))
+            places = len(list(iterate_numbers(get(self.table, key))))
             for place in range(places if places <= 4 * _MANY else 0):
                 helped |= self._simplify_at(key, place)
         return helped
 
     def _simplify_at(self, key: str, place: int) -> bool:
-        numbers = list(leaves(get(self.table, key)))
+        numbers = list(iterate_numbers(get(self.table, key)))
         return place < len(numbers) and any(
             self._tries(_replace_at(self.table, key, place, other)) for other in list_simpler(numbers[place])
         )
@@ -286,7 +286,7 @@ def _compute_margin(found: Check) -> float | None:
 
 def _measure_table(table: Table) -> tuple[bool, int, int]:
     """Return whether gradients are nonlinear, the size of the run, and the length of its numbers and keys."""
-    numbers = sum(measure_length(value) for key in number_keys() for value in leaves(get(table, key)))
+    numbers = sum(measure_length(value) for key in list_number_keys() for value in iterate_numbers(get(table, key)))
     keys = sum(_KEY for key in OPTIONAL if get(table, key) is not None)
     steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"
     is_loss = table["problem"]["kind"] in KINDS
@@ -305,7 +305,7 @@ def _replace_at(table: Table, key: str, place: int, new: fmpq) -> Table:
     if not isinstance(value, list):
         return change(table, {key: new})
     if key == "problem.hessians":
-        hessians = array(table, key)
+        hessians = read_array(table, key)
         client, row, column = np.unravel_index(place, hessians.shape)
         hessians[client, row, column] = hessians[client, column, row] = new
         return change(table, {key: hessians.tolist()})
@@ -325,7 +325,7 @@ def _list_origins(table: Table) -> list[Array]:
 
 def _list_plain_factors(table: Table) -> list[fmpq]:
     """Return small factors, and those that turn a number of the table into one."""
-    numbers = {abs(value) for key in number_keys() for value in leaves(get(table, key)) if value != 0}
+    numbers = {abs(value) for key in list_number_keys() for value in iterate_numbers(get(table, key)) if value != 0}
     rarest = sorted(numbers, key=lambda value: -measure_length(value))[:4]
     small = [*(fmpq(1, n) for n in (2, 3, 4, 5)), fmpq(2), fmpq(4)]
     return list(dict.fromkeys([*(1 / value for value in rarest), *rarest, *small]))

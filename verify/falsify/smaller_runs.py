@@ -10,11 +10,11 @@ from verify.falsify.tables import (
     STEP_SIZE,
     Table,
     change,
-    clients,
+    count_clients,
     count_rounds,
-    dimension,
     find_most_steps,
     get,
+    get_dimension,
     scale,
     with_clients,
     with_coordinates,
@@ -34,7 +34,7 @@ LARGE = 32
 
 def remove_parts(table: Table) -> Iterator[Table]:
     """Yield runs with fewer clients, coordinates, rounds, local steps or rows of data."""
-    everyone, coordinates = list(range(clients(table))), list(range(dimension(table)))
+    everyone, coordinates = list(range(count_clients(table))), list(range(get_dimension(table)))
     if len(everyone) > _MANY:
         # Tests at the cost of one client come first.
         yield from (with_coordinates(table, kept) for kept in _list_subsets(coordinates))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.language.claim import Claim
-from verify.falsify.tables import Table, features, working_table
+from verify.falsify.tables import Table, list_features, make_working_table
 from verify.instances import FAMILIES, Instance, families_for
 
 _ASKED = 40
@@ -36,7 +36,7 @@ def count_instances(claim: Claim) -> int:
 
 def find_features(claim: Claim) -> set[str]:
     """Return the features of the instances of the claim's own families, from some members of each."""
-    return set().union(*(features(table) for name in families_for(claim) for table in _list_tables(name)))
+    return set().union(*(list_features(table) for name in families_for(claim) for table in _list_tables(name)))
 
 
 def list_algorithms(claim: Claim) -> list[Table]:
@@ -59,7 +59,7 @@ def _describe_shape(value: Any) -> str:
 def _list_tables(name: str) -> list[Table]:
     """Return the tables of some members of a family."""
     members = FAMILIES[name].instances
-    return [working_table(instance.run()) for instance in members[:: max(len(members) // _ASKED, 1)]]
+    return [make_working_table(instance.run()) for instance in members[:: max(len(members) // _ASKED, 1)]]
 
 
 def _shuffle(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:

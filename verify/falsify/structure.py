@@ -10,11 +10,11 @@ from flint import fmpq
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
-    array,
     change,
-    clients,
-    dimension,
+    count_clients,
     get,
+    get_dimension,
+    read_array,
     scale,
     with_clients,
     with_coordinates,
@@ -47,8 +47,8 @@ def _skip_unchanged(table: Table, others: Iterator[Table]) -> Iterator[Table]:
 
 
 def _drop_dimensions(table: Table) -> Iterator[Table]:
-    for out in range(dimension(table) if dimension(table) > 1 else 0):
-        yield with_coordinates(table, [k for k in range(dimension(table)) if k != out])
+    for out in range(get_dimension(table) if get_dimension(table) > 1 else 0):
+        yield with_coordinates(table, [k for k in range(get_dimension(table)) if k != out])
 
 
 def _change_counts(table: Table) -> Iterator[Table]:
@@ -57,7 +57,7 @@ def _change_counts(table: Table) -> Iterator[Table]:
         yield change(table, {"algorithm.rounds": count})
     # Step sizes may be tied to the square root of the number of iterations.
     yield scale(change(table, {"algorithm.rounds": 4 * rounds}), {STEP_SIZE: fmpq(1, 2)})
-    each = steps if isinstance(steps, list) else [steps] * clients(table)
+    each = steps if isinstance(steps, list) else [steps] * count_clients(table)
     for other in ([1] * len(each), [k + 1 for k in each], [2 * k for k in each], [max(k - 1, 1) for k in each]):
         yield from _change_steps(table, each, other)
     if isinstance(steps, list) or isinstance(get(table, STEP_SIZE), list):
@@ -80,12 +80,12 @@ def _change_steps(table: Table, before: list[int], after: list[int]) -> Iterator
     given = get(table, STEP_SIZE)
     if isinstance(given, str):
         return
-    each = given if isinstance(given, list) else [given] * clients(table)
+    each = given if isinstance(given, list) else [given] * count_clients(table)
     yield change(other, {STEP_SIZE: [size * factor for size, factor in zip(each, factors, strict=True)]})
 
 
 def _change_clients(table: Table) -> Iterator[Table]:
-    everyone = list(range(clients(table)))
+    everyone = list(range(count_clients(table)))
     for out in everyone if len(everyone) > 1 else []:
         yield with_clients(table, [i for i in everyone if i != out])
     if len(everyone) <= 8:
@@ -100,11 +100,11 @@ def _change_participants(table: Table) -> Iterator[Table]:
     law = get(table, "algorithm.participation") or {"kind": "full"}
     selected = law.get("clients")
     if isinstance(selected, int):
-        for count in (selected - 1, selected + 1, 1, clients(table)):
+        for count in (selected - 1, selected + 1, 1, count_clients(table)):
             if count >= 1 and count != selected:
                 yield change(table, {"algorithm.participation": law | {"clients": count}})
         yield change(table, {"algorithm.participation": None})
-    elif law["kind"] == "full" and clients(table) > 1:
+    elif law["kind"] == "full" and count_clients(table) > 1:
         for kind in ("uniform", "multinomial"):
             yield change(table, {"algorithm.participation": {"kind": kind, "clients": 1}})
     if get(table, "algorithm.aggregation") is not None:
@@ -129,20 +129,20 @@ def _change_clocks(table: Table) -> Iterator[Table]:
 
 def _change_linear_terms(table: Table) -> Iterator[Table]:
     """Yield opposite linear terms, noise if there is none, a start close to the optimum, and one common Hessian."""
-    linear, hessians = array(table, "problem.linear"), array(table, "problem.hessians")
-    one = [fmpq(1)] * clients(table)
+    linear, hessians = read_array(table, "problem.linear"), read_array(table, "problem.hessians")
+    one = [fmpq(1)] * count_clients(table)
     if get(table, "problem.noise") is None:
         yield change(table, {"problem.noise": one})
-    for client in range(clients(table)):
+    for client in range(count_clients(table)):
         for other in (-linear[client], linear[client] + 1, linear[client] * 0):
             yield change(table, {"problem.linear": with_entry(linear.tolist(), client, other.tolist())})
     start = get(table, "problem.start")
     yield change(table, {"problem.start": [value + 1 for value in start]})
     yield change(table, {"problem.start": [-value for value in start]})
-    for client in range(clients(table)):
+    for client in range(count_clients(table)):
         if (hessians != hessians[client]).any():
-            yield change(table, {"problem.hessians": [hessians[client].tolist()] * clients(table)})
-    if clients(table) > 1 and (hessians == hessians[0]).all():
+            yield change(table, {"problem.hessians": [hessians[client].tolist()] * count_clients(table)})
+    if count_clients(table) > 1 and (hessians == hessians[0]).all():
         flat = [hessians[0].tolist(), *((hessians[1:] * 0).tolist())]
         yield change(table, {"problem.hessians": flat, "problem.linear": (linear * 0).tolist()})
 

@@ -51,16 +51,16 @@ _OBJECTIVES = ("hessians", "inputs", "terms")
 """Keys of the objectives; a problem has one of them, with an entry per client: quadratics, data, or scalar losses."""
 
 
-def number_keys() -> list[str]:
+def list_number_keys() -> list[str]:
     """Return the dotted names of the keys whose values are numbers or nested lists of numbers."""
     return [f"{section}.{name}" for section, names in _NUMBERS.items() for name in names]
 
 
-def working_table(run: Run) -> Table:
+def make_working_table(run: Run) -> Table:
     """Return the table of an exact run: numbers as rationals, closed-form weights by name, formulas as written."""
     table: Table = run_table(run)
     formulas = set() if run.algorithm.work.schedule is None else {STEP_SIZE}
-    keys = [key for key in number_keys() if key not in formulas]
+    keys = [key for key in list_number_keys() if key not in formulas]
     exact = {key: _convert_to_rationals(value) for key in keys if (value := get(table, key)) is not None}
     return change(table, exact | _name_aggregation(run))
 
@@ -118,10 +118,10 @@ def map_entries(value: Any, change: Callable[[fmpq], fmpq]) -> Any:
     return change(value) if isinstance(value, fmpq) else value
 
 
-def leaves(value: Any) -> Iterator[fmpq]:
+def iterate_numbers(value: Any) -> Iterator[fmpq]:
     """Yield the rationals of nested lists, or of one value, in order."""
     if isinstance(value, list):
-        yield from chain.from_iterable(map(leaves, value))
+        yield from chain.from_iterable(map(iterate_numbers, value))
     elif isinstance(value, fmpq):
         yield value
 
@@ -137,24 +137,24 @@ def with_entry(values: list[Any], place: int, entry: Any) -> list[Any]:
     return [entry if n == place else value for n, value in enumerate(values)]
 
 
-def diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
+def build_diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
     """Return the rows of a diagonal matrix."""
     return [
         [entry if row == column else fmpq(0) for column in range(len(entries))] for row, entry in enumerate(entries)
     ]
 
 
-def array(table: Table, key: str) -> Array:
+def read_array(table: Table, key: str) -> Array:
     """Return the rationals of a key as an array."""
     return np.array(get(table, key), dtype=object)
 
 
-def clients(table: Table) -> int:
+def count_clients(table: Table) -> int:
     """Return the number of clients M."""
     return len(next(table["problem"][name] for name in _OBJECTIVES if name in table["problem"]))
 
 
-def dimension(table: Table) -> int:
+def get_dimension(table: Table) -> int:
     """Return the dimension d."""
     problem = table["problem"]
     if "terms" in problem:
@@ -178,17 +178,17 @@ def count_steps(table: Table) -> int:
     return find_most_steps(table) * count_rounds(table)
 
 
-def rows(table: Table) -> int:
+def count_rows(table: Table) -> int:
     """Return the number of rows of data of all clients."""
     return sum(len(part) for part in table["problem"].get("inputs", ()))
 
 
 def measure_hand_work(table: Table) -> int:
     """Return the work of a computation by hand: M d^2 K T, plus the rows of data."""
-    return clients(table) * dimension(table) ** 2 * count_steps(table) + rows(table)
+    return count_clients(table) * get_dimension(table) ** 2 * count_steps(table) + count_rows(table)
 
 
-def quick(table: Table) -> Arithmetic:
+def choose_fast_arithmetic(table: Table) -> Arithmetic:
     """Return the fastest arithmetic for a small run: floats where exact numbers would be enclosures."""
     kind = KINDS.get(table["problem"]["kind"])
     return RATIONAL if kind is None or kind.is_piecewise else FLOAT
@@ -239,7 +239,7 @@ def examine(claim: Claim, run: Run) -> Check | None:
     return None
 
 
-def features(table: Table) -> set[str]:
+def list_features(table: Table) -> set[str]:
     """List features beyond plain FedAvg: unequal clients, a server step, sampling, a clock, data, noise."""
     used = {key for key in ("problem.weights", "problem.noise", "problem.inputs", "problem.batch") if get(table, key)}
     if "terms" in table["problem"]:

@@ -23,7 +23,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.search import SampledGradient, WorstFunction, find_worst_functions
 from verify.effort import spend_units
 from verify.falsify.local_search import move_to_edge
-from verify.falsify.tables import Table, change, clients
+from verify.falsify.tables import Table, change, count_clients
 
 _EFFORT = 2 * 10**7
 """Limit on the work of the search for worst functions: one or two seconds."""
@@ -85,7 +85,7 @@ def _build_runs(claim: Claim, function: WorstFunction) -> Iterator[Table]:
     runs += _list_from_common_start(sampled, size) if claim.place == "step" else ()
     for table in runs:
         if noise > 0 and function.constant > _NOISY:
-            yield change(table, {"problem.noise": [_round(noise)] * clients(table)})
+            yield change(table, {"problem.noise": [_round(noise)] * count_clients(table)})
         yield table
 
 

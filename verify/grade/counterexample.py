@@ -19,7 +19,7 @@ from verify.falsify.search_state import estimate_exact_cost, halve_while_clear
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
-    clients,
+    count_clients,
     evaluate_run,
     find_most_steps,
     get,
@@ -82,7 +82,11 @@ def shrink_counterexample(claim: Claim, table: Table) -> Counterexample:
 
 def describe_size(table: Table) -> str:
     """Describe the size of a run, and the settings that a run of its algorithm has."""
-    parts = (clients(table), "client"), (find_most_steps(table), "local step"), (table["algorithm"]["rounds"], "round")
+    parts = (
+        (count_clients(table), "client"),
+        (find_most_steps(table), "local step"),
+        (table["algorithm"]["rounds"], "round"),
+    )
     counts = [f"{count} {name}{'s' * (count > 1)}" for count, name in parts]
     settings = [f"{words} {value}" for words, key in _SETTINGS if (value := get(table, key)) is not None]
     return f"a run with {', '.join([*counts, *settings])}"

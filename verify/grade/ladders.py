@@ -18,7 +18,17 @@ from verify.falsify.local_search import move_to_edge, remove_aspects
 from verify.falsify.mixed_runs import list_mixed_runs
 from verify.falsify.scalings import list_scalings
 from verify.falsify.starts import find_features
-from verify.falsify.tables import STEP_SIZE, Table, change, clients, find_most_steps, get, read, scale, with_clients
+from verify.falsify.tables import (
+    STEP_SIZE,
+    Table,
+    change,
+    count_clients,
+    find_most_steps,
+    get,
+    read,
+    scale,
+    with_clients,
+)
 
 LevelSizes = tuple[int, int, int, int]
 """A factor for the clients, counts of local steps and rounds, and a divisor of the largest step size."""
@@ -106,7 +116,7 @@ def _list_levels(base: Table, levels: Sequence[LevelSizes]) -> Iterator[LevelSiz
 
 
 def _build_level(table: Table, more_clients: int, local_steps: int, rounds: int, divisor: int) -> Table:
-    table = with_clients(table, list(range(clients(table))) * more_clients)
+    table = with_clients(table, list(range(count_clients(table))) * more_clients)
     has_own_steps = isinstance(get(table, "algorithm.local_steps"), list)
     counts = {"algorithm.rounds": rounds} | ({} if has_own_steps else {"algorithm.local_steps": local_steps})
     return scale(change(table, counts), {STEP_SIZE: fmpq(1, divisor)})

@@ -49,7 +49,7 @@ def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: An
 
     monkeypatch.setattr(rays, "LogarithmReader", lambda _: None)
     monkeypatch.setattr(rays, "_list_rays", lambda *_: [Ray(*one) for one in leads.items()])
-    monkeypatch.setattr(rays, "clients", lambda table: table)
+    monkeypatch.setattr(rays, "count_clients", lambda table: table)
     rays.follow_rays(state, [], "far", 10.0)  # type: ignore[arg-type]
     assert state.reach is NEAR
     return followed, refined, kept
@@ -317,9 +317,9 @@ def test_a_reading_is_at_the_worst_relation(monkeypatch: pytest.MonkeyPatch) -> 
 def test_numbers_are_replaced_one_by_one_where_they_are_few(
     count: int, each: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shrink, "number_keys", lambda: ["key"])
+    monkeypatch.setattr(shrink, "list_number_keys", lambda: ["key"])
     monkeypatch.setattr(shrink, "get", lambda *_: [1] * count)
-    monkeypatch.setattr(shrink, "leaves", lambda numbers: numbers)
+    monkeypatch.setattr(shrink, "iterate_numbers", lambda numbers: numbers)
     monkeypatch.setattr(shrink, "list_simpler", lambda _: [])
     places: list[int] = []
 

@@ -276,7 +276,7 @@ def test_the_steps_towards_a_clear_margin(monkeypatch: pytest.MonkeyPatch) -> No
 
     def turned(unclear: list[int], gaps: list[float]) -> int:
         steps = iter(range(1, 20))
-        monkeypatch.setattr(shrink, "clients", lambda _: 1)
+        monkeypatch.setattr(shrink, "count_clients", lambda _: 1)
         monkeypatch.setattr(shrink, "list_clearer", lambda _: [next(steps)])
         monkeypatch.setattr(shrink, "_compute_margin", lambda found: found)
         monkeypatch.setattr(shrink, "evaluate_rigorously", lambda _, table: gaps[table])

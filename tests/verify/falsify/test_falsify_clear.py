@@ -12,9 +12,9 @@ from verify.check import check
 from verify.check.outcome import CLEAR, rank_unclearness
 from verify.effort import measure_work
 from verify.falsify import falsify, finding, shrink
-from verify.falsify.search_state import is_lively
+from verify.falsify.search_state import is_moving
 from verify.falsify.shrink import measure_reading_effort
-from verify.falsify.tables import working_table
+from verify.falsify.tables import make_working_table
 
 pytestmark = pytest.mark.long
 
@@ -79,4 +79,4 @@ def test_the_largest_ratio_is_not_that_of_a_run_that_stands_still() -> None:
     found = falsify(true, 3)
     assert found.verdict == "not refuted"
     assert found.run is not None
-    assert is_lively(working_table(parse_run(found.run, RATIONAL)))
+    assert is_moving(make_working_table(parse_run(found.run, RATIONAL)))

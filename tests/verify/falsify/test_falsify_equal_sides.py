@@ -12,7 +12,7 @@ from fedtheory import quantities as q
 from verify.check.applicability import check_conditions
 from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps, solve_for_noise
 from verify.falsify.local_search import scale_steps
-from verify.falsify.tables import read, working_table
+from verify.falsify.tables import make_working_table, read
 from verify.instances import Instance
 
 mu = sp.Symbol("mu", positive=True)
@@ -68,7 +68,7 @@ def test_the_largest_step_size_is_exact() -> None:
 
 sigma = sp.Symbol("sigma", positive=True)
 NOISY = {"kind": "quadratic", "hessians": [[["2"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["3"], "noise": "2/3"}
-TABLE = working_table(
+TABLE = make_working_table(
     parse_run({"problem": NOISY, "algorithm": {"local_step_size": "1/7", "rounds": 3, "local_steps": 2}}, RATIONAL)
 )
 

@@ -270,9 +270,9 @@ def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> 
         return SimpleNamespace(table=table, arithmetic=arithmetic, holds=ratios[table] and True, ratio=ratios[table])
 
     monkeypatch.setattr(finding, "parse_run", lambda table, *_: table)
-    monkeypatch.setattr(finding, "working_table", lambda run: run)
+    monkeypatch.setattr(finding, "make_working_table", lambda run: run)
     monkeypatch.setattr(finding, "write_table", lambda table, _: table)
-    monkeypatch.setattr(finding, "is_lively", lambda _: True)
+    monkeypatch.setattr(finding, "is_moving", lambda _: True)
     monkeypatch.setattr(finding, "score", lambda found: found.ratio)
     monkeypatch.setattr(finding, "simplify", lambda _, table, *__: table)
     monkeypatch.setattr(finding, "evaluate_rigorously", lambda _, table: of(table))

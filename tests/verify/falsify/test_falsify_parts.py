@@ -18,7 +18,7 @@ from verify.falsify.search_state import (
     SearchState,
     _choose_best,
     estimate_cost,
-    is_lively,
+    is_moving,
     measure_movement,
 )
 from verify.falsify.structure import (
@@ -31,12 +31,12 @@ from verify.falsify.structure import (
 )
 from verify.falsify.tables import (
     Table,
+    count_rows,
     count_steps,
-    features,
     find_most_steps,
     get,
+    list_features,
     measure_hand_work,
-    rows,
     with_clients,
 )
 
@@ -126,7 +126,7 @@ def test_sizes_of_tables() -> None:
     assert [find_most_steps(_table(steps=steps)) for steps in (4, [1, 3])] == [4, 3]
     assert (count_steps(_table(steps=[1, 3])), measure_hand_work(_table(dimension=2))) == (9, 2 * 4 * 6)
     data: Table = {"problem": {"inputs": [[[1]], [[1], [2]]]}, "algorithm": {"rounds": 3, "local_steps": 2}}
-    assert (rows(data), rows(_table()), measure_hand_work(data)) == (3, 0, 2 * 6 + 3)
+    assert (count_rows(data), count_rows(_table()), measure_hand_work(data)) == (3, 0, 2 * 6 + 3)
     assert estimate_cost(_table()) == (2 * 2 + 6) * 8
     assert estimate_cost(_table(clock={"policy": "async"})) == 6 * 2 * 3 * 8
     assert estimate_cost(_table(clock={"policy": "sync"})) == estimate_cost(_table())
@@ -135,16 +135,16 @@ def test_sizes_of_tables() -> None:
 
 
 def test_features_beyond_plain_averaging() -> None:
-    assert features(_table()) == set()
-    assert features(_table(steps=[1, 2], server_step_size=fmpq(1))) == {
+    assert list_features(_table()) == set()
+    assert list_features(_table(steps=[1, 2], server_step_size=fmpq(1))) == {
         *("algorithm.local_steps", "algorithm.server_step_size"),
     }
     terms: Table = {"problem": {"kind": "huber", "terms": [1]}, "algorithm": {}}
-    assert features(terms) == {"problem.kind huber"}
+    assert list_features(terms) == {"problem.kind huber"}
     law = {"kind": "uniform", "clients": 1}
-    assert features(_table(participation=law)) == {"algorithm.participation.kind uniform"}
-    assert features(_table(participation={"kind": "full"}, clock={"policy": "sync"})) == set()
-    assert features(_table(clock={"policy": "async", "ties": "together"})) == {
+    assert list_features(_table(participation=law)) == {"algorithm.participation.kind uniform"}
+    assert list_features(_table(participation={"kind": "full"}, clock={"policy": "sync"})) == set()
+    assert list_features(_table(clock={"policy": "async", "ties": "together"})) == {
         *("algorithm.clock.policy async", "algorithm.clock.ties together"),
     }
 
@@ -166,7 +166,7 @@ def test_runs_that_move() -> None:
     assert measure_movement(_table()) == 6 / 8
     assert measure_movement({"problem": {}, "algorithm": {"local_step_size": HALF}}) == math.inf
     for rounds, lively in ((1, False), (2, True), (3, True)):
-        assert is_lively(_table(steps=1, rounds=rounds, local_step_size=fmpq(1, 32))) is lively
+        assert is_moving(_table(steps=1, rounds=rounds, local_step_size=fmpq(1, 32))) is lively
     places = [SearchPoint({}, float(score)) for score in range(30)]
     best = _choose_best(places)
     assert [place.score for place in best] == [float(score) for score in range(29, 5, -1)]

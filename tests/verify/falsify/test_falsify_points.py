@@ -101,7 +101,7 @@ def test_conditions_of_readings() -> None:
     assert reader.read(_table()) is reader.read(_table())
 
 
-def test_burdens_of_rays() -> None:
+def test_penalties_of_rays() -> None:
     """There is no burden, or one on all terms but one if there are several."""
     found = [list(one) for one in _list_penalties(np.array([1.0, NOTHING_THERE, 2.0]))]
     assert found == [[0, 0, 0], [0, 3, 3], [3, 3, 0]]
@@ -117,7 +117,7 @@ def test_the_best_point_of_a_ray() -> None:
     def reading(lead: float) -> Any:
         return SimpleNamespace(lead=lambda _: lead)
 
-    ray: Any = SimpleNamespace(_reading=reading(1.0), _burdens=None, _at="old")
+    ray: Any = SimpleNamespace(_reading=reading(1.0), _penalties=None, _at="old")
     ray._shrink_to_allowed = lambda _, point: None if point is None else (point, reading(point))
     assert not Ray._move_to_best(ray, None, [1.01, None, 0.5])  # type: ignore[arg-type,list-item]
     assert ray._at == "old"

@@ -24,7 +24,7 @@ from verify.falsify.scalings import list_scalings
 from verify.falsify.search import _move_term, search, search_briefly
 from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.starts import find_features
-from verify.falsify.tables import Table, clients
+from verify.falsify.tables import Table, count_clients
 
 pytestmark = pytest.mark.long
 
@@ -84,7 +84,7 @@ def test_half_a_power_takes_hundreds_of_clients() -> None:
     violation = search_briefly(bound(4 * eta * sigma**2 / M ** sp.Rational(3, 2)), 100).violation
     assert violation is not None
     assert violation.found.arithmetic is RATIONAL
-    assert clients(violation.table) > 196
+    assert count_clients(violation.table) > 196
 
 
 def test_large_runs_start_no_local_search() -> None:
@@ -94,7 +94,7 @@ def test_large_runs_start_no_local_search() -> None:
     state.setting, before = find_features(claim), state.reach
     follow_rays(state, [TWO], FAR, 3)
     assert state.reached
-    assert max(clients(place.table) for place in state.reached) <= 8
+    assert max(count_clients(place.table) for place in state.reached) <= 8
     assert state.reach is before
 
 
@@ -174,11 +174,11 @@ def test_rays_of_a_claim_about_every_step() -> None:
 
 def test_ends_in_the_same_proportions_are_one_end() -> None:
     """Two ends with the same proportions in other units are one; another term makes them different."""
-    reader, burdens = LogarithmReader(bound(0)), np.zeros(2)
+    reader, penalties = LogarithmReader(bound(0)), np.zeros(2)
 
     def end(smaller: float, terms: list[float], condition: float) -> tuple[float, ...]:
         at = Logarithms(smaller, np.array(terms), np.array([condition]))
-        return Ray(reader, ScaledRun(TWO), at, burdens).proportions
+        return Ray(reader, ScaledRun(TWO), at, penalties).proportions
 
     here = end(-3, [-1, NOTHING_THERE], -5)
     assert end(4, [6, NOTHING_THERE], -5) == here

@@ -24,10 +24,10 @@ from verify.falsify.tables import (
     Table,
     evaluate_run,
     get,
+    make_working_table,
     measure_hand_work,
     with_clients,
     with_coordinates,
-    working_table,
     write_table,
 )
 from verify.instances import FAMILIES, Instance
@@ -41,7 +41,7 @@ SAMPLES = [Instance("small quadratics", 13), Instance("small quadratics", 43), I
 
 def base(instance: Instance) -> Table:
     """Return the table of an instance that moves work on."""
-    return working_table(instance.run())
+    return make_working_table(instance.run())
 
 
 def as_run(table: Table) -> Run:
@@ -58,7 +58,7 @@ def scaling(table: Table, name: str) -> Scaling:
 def test_working_tables_are_the_runs(family: str) -> None:
     """A working table written back is the run file of the instance, for every family."""
     run = Instance(family, 0).run()
-    assert write_table(working_table(run)) == run_table(run)
+    assert write_table(make_working_table(run)) == run_table(run)
 
 
 @pytest.mark.parametrize("name", ["unit of values", "unit of length"])
@@ -118,7 +118,7 @@ def test_importances_sum_to_one() -> None:
 def test_weights_of_the_closed_form_follow_the_times() -> None:
     """Weights known by name are those of the new times."""
     run = Instance("asynchronous cycles", 1).run()
-    table = working_table(run)
+    table = make_working_table(run)
     assert get(table, "algorithm.aggregation") == "time-based"
     slower = as_run(scaling(table, "time 0").apply(table, THREE))
     assert slower.algorithm.clock.times[0] == 3 * run.algorithm.clock.times[0]
@@ -168,7 +168,7 @@ def test_aspects_can_be_taken_away() -> None:
 def test_the_edge_of_the_conditions_is_exact() -> None:
     """With curvature 3 the largest step of eta <= 1/(4 L) is 1/12, from below and from above."""
     claim = Claim(id="t:edge", lhs=0, rhs=eta, where=WHERE, conditions=[eta <= 1 / (4 * L)])
-    table = working_table(as_run({
+    table = make_working_table(as_run({
         "problem": {"kind": "quadratic", "hessians": [[["3"]]], "linear": [["0"]], "start": ["1"]},
         "algorithm": {"name": "fedavg", "local_step_size": "1/50", "rounds": 1},
     }))  # fmt: skip
@@ -216,4 +216,4 @@ def test_size_counts_what_a_reader_computes() -> None:
     run = Instance("small quadratics", 13).run()
     work, problem = run.algorithm.work, run.problem
     expected = problem.clients * problem.dimension**2 * max(work.steps) * run.algorithm.rounds
-    assert measure_hand_work(working_table(run)) == expected
+    assert measure_hand_work(make_working_table(run)) == expected

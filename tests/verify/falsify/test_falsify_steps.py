@@ -22,7 +22,7 @@ from verify.falsify.scalings import Scaling
 from verify.falsify.search_state import SearchState, list_halves
 from verify.falsify.shrink import measure_reading_effort
 from verify.falsify.structure import _change_participants
-from verify.falsify.tables import Table, clients, evaluate_run, get
+from verify.falsify.tables import Table, count_clients, evaluate_run, get
 
 
 def _table(count: int = 2, steps: Any = 4, rounds: int = 4, **algorithm: Any) -> Table:
@@ -38,7 +38,7 @@ def _table(count: int = 2, steps: Any = 4, rounds: int = 4, **algorithm: Any) ->
 
 def _work(table: Table) -> tuple[Any, ...]:
     return (
-        clients(table),
+        count_clients(table),
         get(table, "algorithm.rounds"),
         get(table, "algorithm.local_steps"),
         get(table, "algorithm.local_step_size"),

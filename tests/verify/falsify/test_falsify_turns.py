@@ -83,9 +83,9 @@ def test_directions_are_refined_while_one_improves() -> None:
             leads[count] -= 1
             return leads[count] >= 0
 
-        ray: Any = SimpleNamespace(_burdens=np.ones(2), _list_neighbours=lambda count: count, _move_to_best=moves)
+        ray: Any = SimpleNamespace(_penalties=np.ones(2), _list_neighbours=lambda count: count, _move_to_best=moves)
         Ray.refine(ray, state, 5.0)
-        assert (ray._burdens == 0).all()
+        assert (ray._penalties == 0).all()
         return list(asked)
 
     assert felt({1: 2, 2: 0}) == [1, 1, 1, 2]
@@ -170,7 +170,7 @@ def test_only_a_better_run_is_repeated_exactly(monkeypatch: pytest.MonkeyPatch) 
     """Rationals are asked where floats see more than the best run so far has."""
     asked: list[Any] = []
     monkeypatch.setattr(search_state, "evaluate_run", lambda _, table: asked.append(table))
-    monkeypatch.setattr(search_state, "is_lively", lambda _: True)
+    monkeypatch.setattr(search_state, "is_moving", lambda _: True)
     monkeypatch.setattr(search_state, "_is_confirmable", lambda _: True)
     monkeypatch.setattr(search_state, "score", lambda found: found.score)
     state = search_state.SearchState(CLAIM, 1e9)

@@ -12,7 +12,7 @@ from witnesses import far_points, is_violated, plain_problems, witnessed
 from fedtheory.language.registry import find
 from verify.falsify import falsify
 from verify.falsify.search_state import list_halves
-from verify.falsify.tables import Table, clients, count_steps
+from verify.falsify.tables import Table, count_clients, count_steps
 
 pytestmark = pytest.mark.long
 
@@ -43,5 +43,5 @@ def test_far_runs_do_not_violate_true_mutants(claim_id: str) -> None:
 def test_a_half_takes_half_the_steps(table: Table) -> None:
     """Half of the steps of all clients together, rounded down; the same holds far away."""
     for run in (table, *far_points(table)):
-        work = count_steps(run) * clients(run)
-        assert all(count_steps(half) * clients(half) <= work * 2 / 3 for half in list_halves(run))
+        work = count_steps(run) * count_clients(run)
+        assert all(count_steps(half) * count_clients(half) <= work * 2 / 3 for half in list_halves(run))

@@ -107,7 +107,7 @@ def test_the_first_allowed_run_is_taken(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(
         mixed_runs, "reduce_to_conditions", lambda _claim, run: run if run["algorithm"]["rounds"] == 2 else None
     )
-    monkeypatch.setattr(mixed_runs, "features", lambda table: {table["kind"]})
+    monkeypatch.setattr(mixed_runs, "list_features", lambda table: {table["kind"]})
 
     def evaluate(_claim: Any, run: Any, _arithmetic: Any) -> Any:
         looked.append(run["algorithm"])

@@ -39,9 +39,9 @@ def _found(holds: bool | None = True, own: float = 0.5, **more: Any) -> Any:
 @pytest.fixture
 def state(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a search over tables that describe themselves."""
-    monkeypatch.setattr(search_state, "features", lambda table: table.get("features", set()))
+    monkeypatch.setattr(search_state, "list_features", lambda table: table.get("features", set()))
     monkeypatch.setattr(search_state, "score", lambda found, *_: found.score)
-    monkeypatch.setattr(search_state, "is_lively", lambda table: table.get("lively", True))
+    monkeypatch.setattr(search_state, "is_moving", lambda table: table.get("lively", True))
     monkeypatch.setattr(search_state, "_is_confirmable", lambda table: table.get("confirmable", True))
     monkeypatch.setattr(search_state, "evaluate_run", lambda _, table, *__: table.get("found"))
     return SearchState(CLAIM, 100.0)
@@ -89,7 +89,7 @@ def test_violations_that_no_exact_check_decides(state: Any, monkeypatch: pytest.
 
 def test_arithmetic_of_a_search(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Short runs are checked in rationals; runs of a far search, and rates, are checked in floats."""
-    monkeypatch.setattr(search_state, "quick", lambda _: RATIONAL)
+    monkeypatch.setattr(search_state, "choose_fast_arithmetic", lambda _: RATIONAL)
     assert state._choose_arithmetic({}) is RATIONAL
     state.reach = search_state.FAR
     assert state._choose_arithmetic({}) is FLOAT
@@ -204,9 +204,12 @@ def test_weights_of_as_many_clients_are_kept(weights: int, *, kept: bool) -> Non
 def test_proportions_at_the_end_of_a_ray() -> None:
     """Proportions are the terms over the smaller side, in powers of two; a term that vanishes has its own mark."""
     reading = SimpleNamespace(
-        terms=np.array([3.0, NOTHING_THERE]), smaller=1.0, conditions=np.array([-2.0]), lead=lambda burdens: burdens + 7
+        terms=np.array([3.0, NOTHING_THERE]),
+        smaller=1.0,
+        conditions=np.array([-2.0]),
+        lead=lambda penalties: penalties + 7,
     )
-    ray: Any = SimpleNamespace(_reading=reading, _burdens=5.0)
+    ray: Any = SimpleNamespace(_reading=reading, _penalties=5.0)
     assert Ray.proportions.fget(ray) == (2.0, NOTHING_THERE, -2.0)  # type: ignore[attr-defined]
     assert Ray.lead.fget(ray) == 7.0  # type: ignore[attr-defined]
 

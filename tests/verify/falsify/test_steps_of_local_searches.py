@@ -92,8 +92,8 @@ def test_runs_of_families_that_a_search_begins_with(
     """A search begins with runs of families to which the claim applies, within the setting and the reach."""
     found: Any = SimpleNamespace(applicable=applies)
     monkeypatch.setattr(search_state, "check_decided", lambda *_: found)
-    monkeypatch.setattr(search_state, "working_table", lambda run: {"run": run})
-    monkeypatch.setattr(search_state, "features", lambda _: {"noise"})
+    monkeypatch.setattr(search_state, "make_working_table", lambda run: {"run": run})
+    monkeypatch.setattr(search_state, "list_features", lambda _: {"noise"})
     state: Any = SimpleNamespace(claim=None, setting={"noise"} if fits else set(), fresh=[], tick=lambda: None)
     state._record = lambda _table, _found: 0.5
     state.is_within_reach = lambda _: near
@@ -272,7 +272,7 @@ def test_aspects_of_rays_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clients are only doubled, counts are rounded down to at least one, all else is multiplied."""
     _use_numbers(monkeypatch, rays)
     monkeypatch.setattr(rays, "with_clients", lambda _, chosen: chosen)
-    monkeypatch.setattr(rays, "clients", lambda _: 3)
+    monkeypatch.setattr(rays, "count_clients", lambda _: 3)
     with_power: Any = rays._scale_by_power
     table: Any = {"noise": fmpq(3), "algorithm": {"rounds": 5, "local_steps": [1, 2]}}
     assert with_power(table, "noise", 0) is table
@@ -285,8 +285,8 @@ def test_aspects_of_rays_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert with_power(table, "local steps", 1) is None
 
 
-def _ray(reader: Any = None, burdens: Any = (0.0,)) -> Any:
-    return Ray(reader, ScaledRun({"run": 1}), _reading(0.0), np.array(burdens))
+def _ray(reader: Any = None, penalties: Any = (0.0,)) -> Any:
+    return Ray(reader, ScaledRun({"run": 1}), _reading(0.0), np.array(penalties))
 
 
 def _reading(smaller: float) -> Logarithms:
@@ -352,7 +352,7 @@ def test_points_beside_are_doubled_and_halved(monkeypatch: pytest.MonkeyPatch) -
 
 def test_room_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts stay at least one, clients fall to their first number at most, and runs do not get too long."""
-    monkeypatch.setattr(rays, "clients", lambda _: 100)
+    monkeypatch.setattr(rays, "count_clients", lambda _: 100)
     monkeypatch.setattr(rays, "count_steps", lambda _: 12)
     monkeypatch.setattr(rays, "MOST_ITERATES", 12 * 100 * 5)
     table: Any = {"algorithm": {"rounds": 3, "local_steps": 4}}
@@ -371,7 +371,7 @@ def test_no_processes_are_refused() -> None:
 
 def test_runs_that_rays_may_not_reach_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs with features outside the setting, or without readings of all terms, are not read either."""
-    monkeypatch.setattr(rays, "features", lambda _: {"noise"})
+    monkeypatch.setattr(rays, "list_features", lambda _: {"noise"})
     for far, setting, smaller, terms, allowed, expected in (
         (True, {"noise"}, 0.0, 1, True, (False, False)),
         (False, set(), 0.0, 1, True, (False, False)),
@@ -392,7 +392,7 @@ def test_runs_that_rays_may_not_reach_are_not_read(monkeypatch: pytest.MonkeyPat
         assert found is read or found is None
 
 
-def test_burdens_are_laid_on_terms_that_are_there() -> None:
+def test_penalties_are_laid_on_terms_that_are_there() -> None:
     """None first, then on all but one of those that are there; with a single one there is nothing to compare."""
     absent = NOTHING_THERE
     found = [each.tolist() for each in rays._list_penalties(np.array([1.0, absent, 2.0]))]

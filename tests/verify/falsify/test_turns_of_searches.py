@@ -64,7 +64,7 @@ def test_smaller_counterexamples_are_counted_and_kept(
 ) -> None:
     """Each table costs a try of its clients, also where there is none; a heavier one is not checked."""
     ticks: list[int] = []
-    monkeypatch.setattr(shrink, "clients", lambda _: 7)
+    monkeypatch.setattr(shrink, "count_clients", lambda _: 7)
     monkeypatch.setattr(shrink, "_measure_table", lambda _: (weight,))
     monkeypatch.setattr(shrink, "_measure_effort", lambda *_: reached)
     begin: Any = (1, 1, 0, 3)

@@ -22,7 +22,7 @@ from verify.falsify.regimes.evaluation import Evaluation, Seen
 from verify.falsify.regimes.factors import BASE
 from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.search_state import FAR, SearchState
-from verify.falsify.tables import features, working_table
+from verify.falsify.tables import list_features, make_working_table
 from verify.searches import Searches
 from verify.verdict import verify
 
@@ -127,9 +127,9 @@ def test_a_search_counts_what_is_too_long_to_confirm() -> None:
     curved = [[str(int(row == column)) for column in range(3)] for row in range(3)]
     problem = {"kind": "quadratic", "hessians": [curved], "linear": [["0"] * 3], "start": ["1"] * 3}
     algorithm = {"local_step_size": "1/8", "rounds": 4000}
-    table = working_table(parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL))
+    table = make_working_table(parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL))
     state = SearchState(bound, 10.0, lambda: None)
-    state.setting, state.reach = features(table), FAR
+    state.setting, state.reach = list_features(table), FAR
     assert state.look(table) > 0
     assert (state.violation, state.left_open) == (None, 1)
 

@@ -27,13 +27,13 @@ from verify.falsify.tables import (
     STEP_SIZE,
     Table,
     change,
-    clients,
+    count_clients,
     count_steps,
     evaluate_run,
     get,
+    make_working_table,
     scale,
     with_clients,
-    working_table,
 )
 from verify.instances import FAMILIES, families_for
 from verify.slack import run_files
@@ -91,7 +91,7 @@ def bases(claim: Claim) -> list[Table]:
     families = [FAMILIES[name] for name in families_for(claim) if not FAMILIES[name].in_floats]
     everyone = [member for family in families for member in family.instances]
     some = [member.run() for member in everyone[:: max(len(everyone) // _MEMBERS, 1)]]
-    return [*map(working_table, [*stored, *some]), *_PLAIN]
+    return [*map(make_working_table, [*stored, *some]), *_PLAIN]
 
 
 def far_points(base: Table) -> Iterator[Table]:
@@ -102,8 +102,8 @@ def far_points(base: Table) -> Iterator[Table]:
         if other is not None:
             yield other
     for more, steps, rounds, size in _COUNTS:
-        table = _with_counts(with_clients(base, list(range(clients(base))) * more), steps, rounds)
-        if count_steps(table) <= _LONGEST and count_steps(table) * clients(table) <= _LARGEST:
+        table = _with_counts(with_clients(base, list(range(count_clients(base))) * more), steps, rounds)
+        if count_steps(table) <= _LONGEST and count_steps(table) * count_clients(table) <= _LARGEST:
             yield scale(table, {STEP_SIZE: size})
 
 

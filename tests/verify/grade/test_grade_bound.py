@@ -18,7 +18,7 @@ from fedtheory.language.registry import find, list_sharper_claims
 from fedtheory.runfile import parse_run, run_table
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
 from verify.check import check
-from verify.falsify.tables import clients
+from verify.falsify.tables import count_clients
 from verify.grade import grade_bound
 from verify.grade.battery import build_battery
 from verify.grade.bound import _list_proved_bounds
@@ -244,7 +244,7 @@ def test_the_battery_has_all_kinds_of_runs() -> None:
     """Several clients, local steps and rounds together; many clients; long horizons; losses; noise and none."""
     runs = build_battery(DRIFT)
     small = [run_table(run) for run in runs.small]
-    sizes = [(clients(t), t["algorithm"]["local_steps"], t["algorithm"]["rounds"]) for t in (*small, *runs.long)]
+    sizes = [(count_clients(t), t["algorithm"]["local_steps"], t["algorithm"]["rounds"]) for t in (*small, *runs.long)]
     assert sum(min(size) > 1 for size in sizes) > 50
     assert max(count for count, _, _ in sizes) >= 64
     assert max(steps for _, steps, _ in sizes) >= 256

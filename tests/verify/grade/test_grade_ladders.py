@@ -19,7 +19,7 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check.joint_checks import CheckResult
 from verify.falsify.search_state import estimate_exact_cost
-from verify.falsify.tables import working_table
+from verify.falsify.tables import make_working_table
 from verify.grade.battery import Battery, _limit_each_kind
 from verify.grade.bound import _find_smaller_bound, _is_at_least, _list_proved_bounds
 from verify.grade.confinement import Limits
@@ -72,7 +72,7 @@ def _algorithm(**changes: Any) -> dict[str, Any]:
 
 def _table(table: dict[str, Any]) -> dict[str, Any]:
     """Return the table of a run as in a search, in rationals."""
-    return working_table(parse_run(table, RATIONAL))
+    return make_working_table(parse_run(table, RATIONAL))
 
 
 def test_levels_of_a_ladder() -> None:

@@ -182,7 +182,7 @@ def test_bases_of_generated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, rounded = ({"in_floats": in_floats, "instances": members} for in_floats in (False, True))
     monkeypatch.setattr(generation, "FAMILIES", {"a": SimpleNamespace(**plain), "b": SimpleNamespace(**rounded)})
     monkeypatch.setattr(generation, "families_for", lambda _: ["a", "b"])
-    monkeypatch.setattr(generation, "working_table", lambda number: {"number": number})
+    monkeypatch.setattr(generation, "make_working_table", lambda number: {"number": number})
     monkeypatch.setattr(generation, "_is_small", lambda table: table["number"] % 2 == 0)
     monkeypatch.setattr(generation, "_BASES", 8)
     monkeypatch.setattr(generation, "Bases", lambda *parts: parts)
@@ -273,7 +273,7 @@ def test_names_of_aggregation_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_run_without_a_burden_is_not_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shrink, "parse_run", lambda table, arithmetic: (table, arithmetic))
-    monkeypatch.setattr(shrink, "working_table", lambda run: ("working", *run))
+    monkeypatch.setattr(shrink, "make_working_table", lambda run: ("working", *run))
     known: dict[str, Any] = {"burden": None}
     asked: list[Any] = []
     monkeypatch.setattr(shrink, "_measure_effort", lambda *given: asked.append(given) or known["burden"])

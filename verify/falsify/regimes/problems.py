@@ -18,7 +18,7 @@ from verify.falsify.regimes.factors import (
     has_single_clients,
 )
 from verify.falsify.rounding import round_power
-from verify.falsify.tables import Table, diagonal
+from verify.falsify.tables import Table, build_diagonal
 
 _ONE, _ZERO, _MINUS_ONE = fmpq(1), fmpq(0), fmpq(-1)
 _THIN = fmpq(1, 64)
@@ -203,13 +203,13 @@ def _find_dimension(point: Point) -> int:
 def _build_hessians(point: Point) -> list[list[list[fmpq]]]:
     clients, dimension = count_clients(point), _find_dimension(point)
     flat = round_power(point["conditioning"])
-    steep, level = diagonal([_ONE] * dimension), diagonal([flat] * dimension)
-    one_flat_direction = diagonal([_ONE] + [flat] * (dimension - 1))
+    steep, level = build_diagonal([_ONE] * dimension), build_diagonal([flat] * dimension)
+    one_flat_direction = build_diagonal([_ONE] + [flat] * (dimension - 1))
     pairs = {
         "alike": (steep, steep),
         "alternate": (steep, level),
         "diagonal": (one_flat_direction, one_flat_direction),
-        "crossed": (one_flat_direction, diagonal([flat] + [_ONE] * (dimension - 1))),
+        "crossed": (one_flat_direction, build_diagonal([flat] + [_ONE] * (dimension - 1))),
         "rank one": (_build_thin(point, dimension, flat, 1), _build_thin(point, dimension, flat, -1)),
     }
     if point["curvatures"] == "one steep":
@@ -223,7 +223,7 @@ def _build_thin(point: Point, dimension: int, flat: fmpq, sign: int) -> list[lis
     """Return a Hessian with one large curvature, along a direction at a small angle to the first axis."""
     slope = sign * round_power(point["angle"])
     across = flat * flat if (point["conditioning"] or 0) < -5 else flat * _THIN
-    found = diagonal([_ONE + across, slope * slope + across, *[_ONE] * (dimension - 2)])
+    found = build_diagonal([_ONE + across, slope * slope + across, *[_ONE] * (dimension - 2)])
     found[0][1] = found[1][0] = slope
     return found
 
