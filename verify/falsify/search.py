@@ -76,13 +76,13 @@ def search_worst_starts(claim: Claim, budget: float) -> SearchState:
 
 
 def _run_search(
-    way: Callable[[SearchState, Iterator[Instance], np.random.Generator], None], state: SearchState, seed: int
+    strategy: Callable[[SearchState, Iterator[Instance], np.random.Generator], None], state: SearchState, seed: int
 ) -> SearchState:
     claim, generator = state.claim, np.random.default_rng(seed)
     require_testable(claim)
     with suppress(SearchDone):
         state.setting = find_features(claim)
-        way(state, list_starts(claim, generator), generator)
+        strategy(state, list_starts(claim, generator), generator)
     return state
 
 

@@ -48,7 +48,7 @@ _LENGTH = 64
 """Number of steps after which the cost of a multiplication has doubled."""
 _MOVES = 1 / 16
 """Step size times curvature, summed over the steps of a run, above which its ratio is informative."""
-_FORGETS = 0.8
+_DECAY = 0.8
 """Decay of the estimated cost of a long evaluation with each following one."""
 _POOL = 24
 """Number of runs that are kept as starting points."""
@@ -123,7 +123,7 @@ class SearchState:
         self.budget = budget
         """Seconds of work until the search ends."""
         self._begin = measure_work()
-        self._last, self._takes = self._begin, 0.0
+        self._last, self._usual_cost = self._begin, 0.0
         self._on_tick = on_tick
 
     @property
@@ -188,9 +188,9 @@ class SearchState:
         self._on_tick()
         now = measure_work()
         # The estimate is the longest recent evaluation; the first ones, which include imports, decay quickly.
-        self._takes = max(now - self._last, _FORGETS * self._takes)
+        self._usual_cost = max(now - self._last, _DECAY * self._usual_cost)
         self._last = now
-        if self.seconds + self._takes >= self.budget:
+        if self.seconds + self._usual_cost >= self.budget:
             raise SearchDone
 
     def _record(self, table: Table, found: Check) -> float:

@@ -266,14 +266,14 @@ def test_progress_of_a_search_ends_at_its_budget(monkeypatch: pytest.MonkeyPatch
     for seconds, worked, ends in ((3.7, 1.0, False), (12.2, 1.0, True), (9.5, 1.0, True), (9.5, 0.4, False)):
         monkeypatch.setattr(search_state, "measure_work", lambda worked=worked: worked)
         state: Any = SimpleNamespace(
-            looked=4, seconds=seconds, budget=10.0, _last=0.0, _takes=0.0, _on_tick=lambda: shown.append(0)
+            looked=4, seconds=seconds, budget=10.0, _last=0.0, _usual_cost=0.0, _on_tick=lambda: shown.append(0)
         )
         if ends:
             with pytest.raises(search_state.SearchDone):
                 SearchState.tick(state)
         else:
             SearchState.tick(state)
-        assert (state.looked, state._last, state._takes) == (5, worked, worked)
+        assert (state.looked, state._last, state._usual_cost) == (5, worked, worked)
     assert len(shown) == 4
 
 

@@ -259,5 +259,5 @@ def _depends_on_errors(claim: Claim) -> bool:
 def _list_conditioned(claim: Claim) -> list[RunQuantity]:
     """Return the quantities of a run in conditions."""
     symbols = {symbol for condition in claim.run_conditions for symbol in condition.free_symbols}
-    asked = [claim.notation.get(symbol) for symbol in symbols]
-    return [quantity for quantity in asked if isinstance(quantity, RunQuantity)]
+    named = [claim.notation.get(symbol) for symbol in symbols]
+    return [quantity for quantity in named if isinstance(quantity, RunQuantity)]
