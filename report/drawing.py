@@ -29,7 +29,7 @@ from report.theorems import find_accepted
 from report.user_runs import UserRun, make_run_sections
 from report.worst_case import compute_over_local_steps
 from verify.claim_verdict import ClaimVerdict
-from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, digest_trials
+from verify.digests import STATEMENTS, digest_claim, digest_paper, digest_target, digest_trials
 from verify.processes import run_unordered
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import all_sources, find_publisher, list_sharper_claims, repairs_of
 from fedtheory.language.source import Source
 from fedtheory.language.targets import display_name
-from report.dependencies import list_dependencies
 from report.figures.dependency_graph import DependencyGraph, Node, draw_dependency_graph
 from report.mathml import typeset_statement
 from report.pages import format_largest_ratio, name_page
+from report.statement_premises import list_dependencies
 from verify import cache
 from verify.claim_verdict import ClaimVerdict
-from verify.content import digest_claim, digest_code, digest_paper
+from verify.digests import digest_claim, digest_code, digest_paper
 
 _HERE = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from fedtheory.language.registry import find, is_an_id
 from report.finished_pages import FinishedPages, PageFiles
 from verify import cache
-from verify.content import digest_claim, digest_code
+from verify.digests import digest_claim, digest_code
 
 Inputs = tuple[str, ...]
 """Digests of the inputs of a page."""

@@ -21,7 +21,7 @@ from report.exhibits import ExhibitSection, collect_exhibits
 from report.explorer import ExplorerSection, explain_missing_explorer, make_explorer_section
 from report.figures.style import Figure
 from report.mathml import typeset_formula, typeset_prose, typeset_statement
-from report.regimes import SearchSection, make_search_section
+from report.regime_section import SearchSection, make_search_section
 from report.slack import SlackSection, make_slack_section
 from report.theorems import TheoremSection, make_theorem_section
 from report.user_runs import RunSection, UserRun

@@ -16,7 +16,7 @@ from fedtheory.language.typesetting import latex
 from report.mathml import typeset_formula
 from report.slack import PartRow, SlackEntry
 from verify.slack import WHOLE, list_parts
-from verify.slack.parts import has_parts
+from verify.slack.bound_parts import has_parts
 
 _SCALES = {
     *(q.clients, q.rounds, q.iterations, q.local_steps, q.local_step_index),

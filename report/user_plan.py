@@ -12,7 +12,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import ClaimPlan, Plan
-from fedtheory.planner.listing import Listing, group_reasons, list_bounds, list_details
+from fedtheory.planner.plan_rows import Listing, group_reasons, list_bounds, list_details
 from fedtheory.planner.sentences import describe_answer, describe_constants_plan
 from fedtheory.planner.setting_in_words import describe_planned_run, list_notes
 from report.drawing import load_templates

@@ -195,5 +195,5 @@ def test_everybody_finds_their_own(crowded: Path, tmp_path: Path) -> None:
     done = subprocess.run([crowded, "-c", theirs], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["foreign", "foreign"]
     subprocess.run([crowded, "-m", "pip", "uninstall", "--quiet", "--yes", "foreign"], check=True)
-    ours = "from verify.check import check; import report.site"
+    ours = "from verify.check import check; import report.website"
     subprocess.run([crowded, "-c", ours], cwd=tmp_path, check=True)

@@ -18,7 +18,7 @@ from verify.check.escalation import check_decided
 from verify.check.joint_checks import CheckResult, RunsTogether
 from verify.check.links import compile_conditions, compile_relations
 from verify.check.rates import require_ladder
-from verify.content import digest_trials
+from verify.digests import digest_trials
 from verify.falsify.generation import InstanceKind, classify_run
 from verify.instances import FAMILIES, Complexity, Given, Instance, complexity, families_for
 from verify.processes import run_in_order

@@ -29,7 +29,7 @@ from verify.falsify.generation import (
     generate_run,
     keep_premises,
 )
-from verify.falsify.tables import change, count_clients, examine, get, read
+from verify.falsify.run_tables import change, count_clients, examine, get, read
 from verify.instances import Given
 from verify.processes import run_in_order
 

@@ -20,7 +20,7 @@ from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table
 from verify.evaluated_instances import Outcome
 from verify.falsify.generation import ASPECTS, KINDS, Bases, InstanceKind, generate_run, select_bases
-from verify.falsify.tables import examine
+from verify.falsify.run_tables import examine
 from verify.instances import Given, families_for
 from verify.processes import run_in_order
 from verify.rate_instances import LADDERS, add_ladders

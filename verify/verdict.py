@@ -15,7 +15,7 @@ from verify import cache
 from verify.check import check
 from verify.check.outcome import rank_unclearness
 from verify.claim_verdict import ClaimVerdict
-from verify.content import digest_verdict
+from verify.digests import digest_verdict
 from verify.early_decisions import DECIDED, Decision, Stored, decide_claims
 from verify.effort import measure_work
 from verify.evaluated_instances import (

@@ -10,9 +10,9 @@ import numpy as np
 
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.cells import Cells
+from fedtheory.federation.problem.column_chunks import Chunk
 from fedtheory.federation.problem.columns import KEY, ColumnChoice, Header
 from fedtheory.federation.problem.datasets import DataSet, read_data_set
-from fedtheory.federation.problem.tables import Chunk
 
 _OUTPUTS, _CLIENT = "outputs", "client"
 

@@ -17,8 +17,8 @@ _ROOMY = ("largest step", "rounds as planned", "as planned")
 
 def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool) -> None:
     """Print a plan: the recommendation, a table of bounds; on request why other bounds do not apply, and details."""
-    from fedtheory.planner.listing import group_reasons
     from fedtheory.planner.other_settings import describe_other_settings
+    from fedtheory.planner.plan_rows import group_reasons
     from fedtheory.planner.sentences import describe_answer, describe_constants_plan
     from fedtheory.planner.setting_in_words import describe_planned_run, list_notes
 
@@ -74,7 +74,7 @@ def _print_varied(found: Plan) -> None:
 
 
 def _print_bounds(found: Plan, every: bool) -> None:
-    from fedtheory.planner.listing import list_bounds
+    from fedtheory.planner.plan_rows import list_bounds
 
     table = list_bounds(found, every=every)
     if not table.rows:
@@ -92,7 +92,7 @@ def _print_bounds(found: Plan, every: bool) -> None:
 
 
 def _print_details(plan: ClaimPlan, cost: RoundCost | None, recommended: bool) -> None:
-    from fedtheory.planner.listing import list_details
+    from fedtheory.planner.plan_rows import list_details
 
     print_lines("", f"[bold]{plan.claim.id}[/bold]  {escape(plan.claim.title)}{', recommended' if recommended else ''}")
     print_lines(*(f"  {escape(line)}" for line in list_details(plan, cost)))

@@ -56,7 +56,7 @@ def run(
         Path(output).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("--output", f"expected a folder for the pages, got {output} ({error.strerror})") from None
-    from report.site import write_site, write_sweep
+    from report.website import write_site, write_sweep
 
     if sweep is None:
         with progress("report") as tell:

@@ -14,10 +14,10 @@ from typing import TypeVar
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, product, sum_with_weights
+from fedtheory.engine.expected_smoothness import find_noise_smoothness
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments.local import Clients, select_oracle
 from fedtheory.engine.moments.round_maps import split_clients
-from fedtheory.engine.multiples import find_noise_smoothness
 from fedtheory.engine.region import bound_suprema_on_ball, bound_supremum_on_ball, may_be_largest
 from fedtheory.federation.problem import Problem
 

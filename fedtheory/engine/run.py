@@ -24,7 +24,7 @@ from fedtheory.engine.surrogate import Surrogate
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.client_types import WAY_OUT
-from fedtheory.federation.rule import repeat_for_clients
+from fedtheory.federation.update_rule import repeat_for_clients
 from fedtheory.shown import Card, Shown, number
 
 Made = TypeVar("Made")

@@ -13,7 +13,7 @@ from fedtheory.federation.participation import Participation as Participation
 from fedtheory.federation.participation import Uniform as Uniform
 from fedtheory.federation.policies import Aggregation as Aggregation
 from fedtheory.federation.policies import LocalWork as LocalWork
-from fedtheory.federation.rule import Algorithm as Algorithm
 from fedtheory.federation.settings import SETTINGS as SETTINGS
 from fedtheory.federation.settings import distributed_gd as distributed_gd
 from fedtheory.federation.settings import fedavg as fedavg
+from fedtheory.federation.update_rule import Algorithm as Algorithm

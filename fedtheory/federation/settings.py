@@ -13,7 +13,7 @@ from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.participation import Full, Participation
 from fedtheory.federation.policies import Aggregation, LocalWork
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.rule import Algorithm, repeat_for_clients
+from fedtheory.federation.update_rule import Algorithm, repeat_for_clients
 
 
 def fedavg(

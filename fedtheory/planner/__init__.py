@@ -13,14 +13,14 @@ Uses `language`, `runfile`, `engine`, `federation`, `arithmetic`, `kernel`.
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import ClaimPlan, StepSizeComparison
 from fedtheory.planner.alternatives import KINDS, Alternative, Costs
-from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import NumericBound, Slack, bound_of_numbers, bound_of_run
 from fedtheory.planner.coverage import covering_claims, refuted_bounds, repair_of
-from fedtheory.planner.exact import ExactErrors, ExactOptimum
+from fedtheory.planner.exact_optimum import ExactErrors, ExactOptimum
 from fedtheory.planner.measurements import compare
 from fedtheory.planner.optimum import Optimum, StepSizes
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.planning import plan, plan_numbers
+from fedtheory.planner.recommendation import Answer, Plan, Promise
 from fedtheory.planner.regimes import RegimeMap, regime_map
 from fedtheory.planner.target import RoundCost, RoundsToAccuracy
 

@@ -14,7 +14,7 @@ from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.admissible import Edge, find_largest_whole, largest
 from fedtheory.planner.bound import ROUNDS, SERVER_STEP, STEP, STEPS, NumericBound, Slack
 from fedtheory.planner.comparators import NAMES, ComparatorValues
-from fedtheory.planner.exact import ExactOptimum
+from fedtheory.planner.exact_optimum import ExactOptimum
 from fedtheory.planner.optimum import Optimum, StepSizes
 from fedtheory.planner.speed_up import UsefulLocalSteps, find_linear_clients, find_useful_local_steps
 from fedtheory.planner.target import RoundsToAccuracy, find_rounds_at_best_step, find_rounds_at_step

@@ -16,7 +16,7 @@ from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 from fedtheory.planner.closed_rounds import has_closed_rounds
 from fedtheory.planner.deterministic_runs import is_deterministic
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.rounds_needed import find_planned_and_best
 from fedtheory.planner.run_costs import count_operations

@@ -12,7 +12,7 @@ from fedtheory.arithmetic import plain_floats
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.planner.closed_rounds import ClosedRounds, has_closed_rounds
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.stability import find_divergence_edge
 from fedtheory.shown import short, short_below
 

@@ -17,7 +17,7 @@ from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import Measurements, StepSizeComparison
 from fedtheory.planner.bound import STEP, NumericBound, bound_of_run
 from fedtheory.planner.coverage import find_bounded_error
-from fedtheory.planner.exact import ExactErrors, ExactOptimum
+from fedtheory.planner.exact_optimum import ExactErrors, ExactOptimum
 from fedtheory.planner.optimum import Optimum, StepSizes
 
 DRIFTS = ("average_round_drift", "max_drift")

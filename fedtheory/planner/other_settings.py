@@ -10,7 +10,7 @@ from fedtheory.planner.setting_in_words import describe_counts, format_error
 from fedtheory.shown import short, short_below
 
 if TYPE_CHECKING:
-    from fedtheory.planner.answer import Answer
+    from fedtheory.planner.recommendation import Answer
 
 
 def describe_other_settings(answer: Answer) -> list[tuple[str, str]]:

@@ -21,7 +21,6 @@ from fedtheory.planner import target
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import SERVER_STEPS_OF_ONE, ClaimPlan
 from fedtheory.planner.alternatives import KINDS, Alternatives, Costs, Objective
-from fedtheory.planner.answer import Answer, Plan, build_answer
 from fedtheory.planner.bound import (
     NOT_GIVEN,
     ROUNDS,
@@ -35,7 +34,7 @@ from fedtheory.planner.bound import (
     restore_means,
 )
 from fedtheory.planner.coverage import ERRORS, LIMITS, collect_meanings, covering_claims, refuted_bounds
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.measurements import (
     DRIFTS,
     compare_with_optimum,
@@ -45,6 +44,7 @@ from fedtheory.planner.measurements import (
     require_bounded_error,
 )
 from fedtheory.planner.optimum import Optimum, StepSizes
+from fedtheory.planner.recommendation import Answer, Plan, build_answer
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.rounds_needed import FINAL, MARGIN, find_planned_and_best
 from fedtheory.planner.target import compute_round_cost

@@ -16,7 +16,7 @@ from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis, ha
 from fedtheory.planner.deterministic_runs import is_deterministic
 from fedtheory.planner.error_curves import ErrorCurve, measure_curve
 from fedtheory.planner.error_limits import compute_limit
-from fedtheory.planner.exact import BASE, ExactErrors
+from fedtheory.planner.exact_optimum import BASE, ExactErrors
 from fedtheory.planner.margins import keep_margin
 from fedtheory.planner.outcomes import ErrorAtStepSize, PlannedAndBest
 from fedtheory.planner.run_costs import count_operations

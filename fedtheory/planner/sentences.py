@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import ROUNDS, restore_means
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.other_settings import describe_other_settings
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.planning import sort_terms
+from fedtheory.planner.recommendation import Answer, Plan, Promise
 from fedtheory.planner.rounds_needed import AVERAGE, FINAL
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.setting_in_words import describe_counts, describe_step_size, format_error

@@ -13,7 +13,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.planner.closed_rounds import ClosedRounds
 from fedtheory.planner.deterministic_runs import compute_path_errors, is_deterministic
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.model_edges import find_model_edge
 
 _NARROW, _WIDE, _HALF = 1.05, 1.3, 2.0

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.planner.exact import ExactErrors, ExactOptimum
+from fedtheory.planner.exact_optimum import ExactErrors, ExactOptimum
 from fedtheory.planner.pickling import pack, unpack
 from fedtheory.planner.run_costs import count_operations
 from fedtheory.workers import workers

@@ -2,9 +2,9 @@
 
 No verdict depends on the search: its result is a document, which the kernel checks like any other.
 
-    finding     selects the searches for a claim, and limits their work
+    proof_search     selects the searches for a claim, and limits their work
     nearest     the nearest known bound, and what it needs
-    outcome     results of a search
+    proof_outcome     results of a search
     workspace   the lemmas of a document
 
 Bounds on runs:
@@ -30,14 +30,14 @@ Bounds on runs:
 
 Statements about points and steps:
 
-    terms       statements as sums of named inequalities and squares
+    certificate_terms       statements as sums of named inequalities and squares
     candidates  the inequalities that hold in a context
     lengths     inequalities between norms
     lemmas      proved claims that a certificate may use
     blocks      scalars as linear parts and Gram matrices
     constants   constant terms by their monomials
     conic       selection of inequalities by semidefinite programs
-    exact       coefficients as rational functions
+    coefficients       coefficients as rational functions
     multiples   coefficients that are multiples of others
     weighted_squares products split off by Young's inequality
     faces       optimal faces of the feasible coefficients
@@ -48,8 +48,8 @@ Statements about points and steps:
 Uses `federation`, `language`, `proofs`, `kernel`, `arithmetic`.
 """
 
-from fedtheory.search.finding import EFFORT, find_proof
-from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.proof_outcome import Found, NotFound
+from fedtheory.search.proof_search import EFFORT, find_proof
 from fedtheory.search.tightening import Tightened, TightenedTerm, tighten
 from fedtheory.search.worst_functions import SampledGradient, WorstFunction, find_worst_functions
 

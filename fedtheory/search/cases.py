@@ -19,7 +19,7 @@ from fedtheory.proofs.cases import replace_extreme, require_sufficient, restrict
 from fedtheory.proofs.document import Document
 from fedtheory.proofs.document.notation import Scope, write_expression
 from fedtheory.proofs.document.symbols import symbols_of
-from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.proof_outcome import Found, NotFound
 
 Search = Callable[[Claim], Found | NotFound]
 """A search of one family of proofs."""

@@ -25,7 +25,6 @@ from fedtheory.proofs.numbers import OF_CLIENTS, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import check_assumed
 from fedtheory.search.contractions import find_contractions, is_contracting, list_needed
-from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import split_pairs, split_quickly
 from fedtheory.search.premises import (
     PARAMETERS,
@@ -34,6 +33,7 @@ from fedtheory.search.premises import (
     list_supposable,
     make_premise,
 )
+from fedtheory.search.proof_outcome import Found, NotFound
 from fedtheory.search.remainders import (
     Goal,
     Remainder,

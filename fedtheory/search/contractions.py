@@ -29,9 +29,9 @@ from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.proof import check_assumed
+from fedtheory.search.certificate_terms import certify_step
 from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly
 from fedtheory.search.restated import restate
-from fedtheory.search.terms import certify_step
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 NEEDED = tuple(

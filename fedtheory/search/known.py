@@ -13,7 +13,6 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.differences import split_differences
 from fedtheory.search.nearest import explain_assumptions, explain_misfit
-from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts, split_into_products, split_into_squares, split_pairs, split_quickly
 from fedtheory.search.premises import (
     KnownClaim,
@@ -25,6 +24,7 @@ from fedtheory.search.premises import (
     make_premise,
     use_known_claim,
 )
+from fedtheory.search.proof_outcome import Found, NotFound
 from fedtheory.search.remainders import (
     Remainder,
     list_remainders,

@@ -32,9 +32,9 @@ from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import NOTHING, SHARED, Blocks, split_form
 from fedtheory.search.candidates import CandidateInequality
-from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.certificate_terms import Additions, find_terms_in_context
+from fedtheory.search.proof_outcome import Found, NotFound
 from fedtheory.search.templates import RoundOfClaim, Template, list_templates
-from fedtheory.search.terms import Additions, find_terms_in_context
 from fedtheory.search.workspace import le
 
 _BOUNDED = (q.final_distance_sq, q.final_consensus_distance_sq)

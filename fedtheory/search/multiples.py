@@ -22,8 +22,8 @@ from fedtheory.kernel.quotients import ONE, ZERO, Quotient, quotient
 from fedtheory.kernel.work import spend
 from fedtheory.search.blocks import Blocks, multiply_numbers, split_form
 from fedtheory.search.candidates import CandidateInequality
+from fedtheory.search.coefficients import Selection, System, cancel_linear_parts, write_terms
 from fedtheory.search.conic import UNBOUNDED
-from fedtheory.search.exact import Selection, System, cancel_linear_parts, write_terms
 from fedtheory.search.faces import FeasibleSet
 from fedtheory.search.fits import list_rationals
 from fedtheory.search.positivity import SignFacts

@@ -10,8 +10,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import follows
 from fedtheory.proofs.run_conditions import conditions_of_run
-from fedtheory.search.outcome import NotFound
 from fedtheory.search.premises import KnownClaim, adopt_symbols, list_bounds_on_same, list_lacking_quantities
+from fedtheory.search.proof_outcome import NotFound
 from fedtheory.search.remainders import make_goal
 
 _MOST_COMPARED = 5

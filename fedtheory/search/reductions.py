@@ -26,8 +26,8 @@ from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import check_assumed
 from fedtheory.search.cases import Search
-from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.premises import PARAMETERS, has_required_equation
+from fedtheory.search.proof_outcome import Found, NotFound
 from fedtheory.search.restated import rename_claim
 from fedtheory.search.workspace import le
 

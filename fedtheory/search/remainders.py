@@ -27,9 +27,9 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import follows
 from fedtheory.proofs.run_conditions import conditions_of_run
 from fedtheory.search.conditions import derive_conditions
-from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly, split_with_squares
 from fedtheory.search.premises import LinearPremise, find_constant_term, split_linear
+from fedtheory.search.proof_outcome import Found, NotFound
 from fedtheory.search.samples import draw_samples, find_negative, is_feasible, is_negative_at
 from fedtheory.search.workspace import LemmaGoal, Workspace, le, list_used_names
 

@@ -19,8 +19,8 @@ from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.document import document_of, lemma_id
 from fedtheory.proofs.document.notation import Scope, read, read_ordering, write_expression
 from fedtheory.proofs.document.symbols import symbols_of
-from fedtheory.search.outcome import Found
 from fedtheory.search.premises import KnownClaim
+from fedtheory.search.proof_outcome import Found
 from fedtheory.search.workspace import LemmaGoal, Workspace, list_used_names, make_lemma_name
 
 

@@ -23,8 +23,8 @@ from fedtheory.proofs.restatements import Powers, Squares, list_exponentials
 from fedtheory.proofs.run_terms import with_relations
 from fedtheory.search.cases import Search
 from fedtheory.search.conditions import derive_conditions
-from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.premises import find_known_claims
+from fedtheory.search.proof_outcome import Found, NotFound
 
 _COUNTS = (q.local_steps, q.rounds, q.iterations)
 

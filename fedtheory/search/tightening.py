@@ -12,8 +12,8 @@ from fedtheory.arithmetic import find_simplest_between
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.search.finding import EFFORT, find_proof
-from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.proof_outcome import Found, NotFound
+from fedtheory.search.proof_search import EFFORT, find_proof
 
 _HALVINGS = 5
 """Number of constants that are tried for each term, between the largest unproved and the smallest proved one."""

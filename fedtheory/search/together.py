@@ -24,7 +24,7 @@ from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling, count
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, power_of, symbols_of
 from fedtheory.proofs.proof import check_assumed
-from fedtheory.search.terms import certify_step
+from fedtheory.search.certificate_terms import certify_step
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 BOUNDED = (q.final_distance_sq, q.average_suboptimality, q.average_local_gradient_sq, q.final_suboptimality)

@@ -27,9 +27,9 @@ from fedtheory.proofs.link_context import write_out
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import DEVIATIONS, SHARED, Block, split_form
 from fedtheory.search.candidates import find_candidates
+from fedtheory.search.certificate_terms import draw_inner_samples, find_sign_facts, list_unnamed_quantities
 from fedtheory.search.conic import Programs, make_programs
 from fedtheory.search.samples import Samples, add_edges
-from fedtheory.search.terms import draw_inner_samples, find_sign_facts, list_unnamed_quantities
 
 _SAMPLES = 8
 """Number of samples inside the conditions."""

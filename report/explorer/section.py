@@ -16,8 +16,8 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
+from report.explorer.comparator_problems import ExploredProblem, find_length_factors, list_problems
 from report.explorer.javascript import name_arguments, write_javascript
-from report.explorer.problems import ExploredProblem, find_length_factors, list_problems
 from report.explorer.ranges import NOTCHES, Range
 from report.explorer.subject import ExploredLink, find_subject
 from report.figures.style import CYCLE, DASHES, choose_colour, choose_dash

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from fedtheory.language.registry import all_claims
 from fedtheory.proofs import Proof
-from report.dependencies import list_used_claims
 from report.figures.style import GREEN, ORANGE, PAGE, RED, Figure, finish, open_canvas
+from report.statement_premises import list_used_claims
 
 _COLOURS = {"proved": GREEN, "refuted": RED, "broken": RED}
 _MOST = 10

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fedtheory.language.registry import find
-from report import site
+from report import website
 from report.drawing import load_templates
 from report.pages import make_claim_page, name_page
 from report.user_runs import UserRun
@@ -80,7 +80,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         page = make_claim_page(verdict, [], explored=runs)
         text = environment.get_template("claim.html").render(page=page, before=None, after=None)
         (folder / page.file).write_text(text, encoding="utf-8")
-        shutil.copy(Path(str(files("report"))) / "templates" / site.SCRIPT, folder)
+        shutil.copy(Path(str(files("report"))) / "templates" / website.SCRIPT, folder)
         return (folder / name_page(find(claim_id))).as_uri()
 
     return write

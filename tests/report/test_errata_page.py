@@ -13,7 +13,7 @@ from test_site import ALL_PAGES, Page
 from fedtheory.language.registry import claims_of, find
 from report.drawing import ErrataTask, load_templates
 from report.errata import ERRATA_PAGE, list_ledgers
-from report.site import write_site
+from report.website import write_site
 from verify.counterexamples import find_counterexample
 
 SOURCES = ("lecture27", "liu2022", "renard2022")

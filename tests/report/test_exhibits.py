@@ -15,7 +15,7 @@ from fedtheory.language.targets import expand
 from report.figures.charts import draw_chart
 from report.figures.style import BLACK as INK
 from report.figures.style import CYCLE
-from report.site import write_site
+from report.website import write_site
 
 PAPER = """
 from fedtheory import Claim, Source

@@ -18,7 +18,7 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import comparators
 from report.explorer import make_explorer_section
-from report.explorer.problems import ExploredProblem, find_length_factors, list_problems
+from report.explorer.comparator_problems import ExploredProblem, find_length_factors, list_problems
 from report.explorer.ranges import Range, make_range_around
 from report.explorer.subject import ExploredLink, find_subject
 from report.user_runs import UserRun

@@ -9,10 +9,10 @@ import pytest
 
 from fedtheory.language.registry import all_claims, all_sources, find
 from fedtheory.proofs import certificate_of
-from report.dependencies import list_dependencies, list_premises
 from report.drawing import load_templates
 from report.figures.dependency_graph import DependencyGraph, Node, draw_dependency_graph
 from report.listing import ClaimCounts, ClaimRow, SourceGroup, list_groups
+from report.statement_premises import list_dependencies, list_premises
 from verify.claim_verdict import ClaimVerdict
 
 

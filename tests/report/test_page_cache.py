@@ -36,7 +36,7 @@ REPORT = """
 import sys
 from pathlib import Path
 from fedtheory.language.targets import expand
-from report import drawing, site
+from report import drawing, website
 draw = drawing._draw
 
 def draw_and_record(task, written):

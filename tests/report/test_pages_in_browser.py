@@ -13,7 +13,7 @@ from fedtheory.cli import run as fedtheory
 from fedtheory.language.registry import all_claims
 from report import pages
 from report.drawing import ErrataTask, PaperTask, PlanTask, load_templates
-from report.site import ClaimRow, _Site, list_groups, write_site
+from report.website import ClaimRow, _Site, list_groups, write_site
 from verify.claim_verdict import ClaimVerdict
 
 if TYPE_CHECKING:

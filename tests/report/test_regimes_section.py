@@ -9,7 +9,7 @@ import pytest
 from fedtheory.language.claim import Verdict
 from report.drawing import load_templates
 from report.pages import make_claim_page
-from report.regimes import Level, make_search_section
+from report.regime_section import Level, make_search_section
 from verify.claim_verdict import ClaimVerdict
 from verify.falsify.regimes import Pairs, Regime
 

@@ -14,7 +14,7 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import parse_run
 from report.drawing import PaperTask, load_templates
 from report.pages import name_page
-from report.site import write_site
+from report.website import write_site
 from verify.check import check
 
 pytestmark = pytest.mark.long

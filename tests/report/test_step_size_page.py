@@ -10,7 +10,7 @@ import pytest
 from fedtheory.language.registry import all_claims, all_sources, find
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import bound_of_numbers, regime_map
-from report import drawing, site, step_size_page
+from report import drawing, step_size_page, website
 from report.pages import name_page
 from verify.check import check
 from verify.claim_verdict import ClaimVerdict
@@ -86,15 +86,16 @@ def test_pages_of_several_papers() -> None:
     everything = [_untried(claim.id) for claim in all_claims().values()]
     kinds = Counter(
         type(task)
-        for task in site._list_tasks(
-            everything, site.list_groups([site.ClaimRow.from_verdict(v) for v in everything]), ()
+        for task in website._list_tasks(
+            everything, website.list_groups([website.ClaimRow.from_verdict(v) for v in everything]), ()
         )
     )
     assert kinds[drawing.PlanTask] == 1
     assert kinds[drawing.PaperTask] == len(all_sources())
     one = [_untried(CLAIMS[0])]
     kinds = Counter(
-        type(task) for task in site._list_tasks(one, site.list_groups([site.ClaimRow.from_verdict(v) for v in one]), ())
+        type(task)
+        for task in website._list_tasks(one, website.list_groups([website.ClaimRow.from_verdict(v) for v in one]), ())
     )
     assert kinds == {drawing.ErrataTask: 1, drawing.SlackTask: 1, drawing.ClaimTask: 1}
 

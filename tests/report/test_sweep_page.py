@@ -15,8 +15,8 @@ from fedtheory import RATIONAL, parse_run
 from fedtheory.cli import run
 from fedtheory.errors import InputError
 from fedtheory.language.registry import find
-from report.site import write_sweep
 from report.sweep import make_sweep_page
+from report.website import write_sweep
 from verify.check import check
 from verify.sweeps import read_results, read_spec, run_sweep
 

@@ -16,8 +16,8 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, read_run
 from report import worst_case
 from report.figures import drift, errors
-from report.site import write_site
 from report.user_runs import UserRun, draw_run_figures, read_runs
+from report.website import write_site
 from verify.check import check
 
 pytestmark = pytest.mark.long

@@ -19,9 +19,9 @@ from verdicts import SEARCH, verdict_by_default
 
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.targets import resolve
-from verify.falsify.finding import EVALUATIONS as EVALUATIONS_OF_A_SECOND
 from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.confirmation import decide_table
+from verify.falsify.search_result import EVALUATIONS as EVALUATIONS_OF_A_SECOND
 
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
 """Number of evaluations of a search in a default verdict."""

@@ -25,7 +25,7 @@ for n in itertools.count():
 DIGESTS = """
 import json
 from fedtheory.language.targets import expand, resolve
-from verify.content import digest_code, digest_target
+from verify.digests import digest_code, digest_target
 print(json.dumps({resolve(t).id: digest_target(t) for t in expand(["PAPER"])} | {"code": digest_code()}))
 """
 PAPER = """

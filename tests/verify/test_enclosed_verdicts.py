@@ -19,9 +19,9 @@ from fedtheory.runfile import read_run, run_table, run_toml
 from verify.check import check
 from verify.check.escalation import check_decided, escalate
 from verify.evaluated_instances import is_evidence
-from verify.falsify.search import search
+from verify.falsify.instance_search import search
+from verify.falsify.run_tables import make_working_table
 from verify.falsify.shrink import measure_reading_effort
-from verify.falsify.tables import make_working_table
 from verify.instances import FAMILIES, Instance, complexity, families_for
 
 first, last, eta, L, D = sp.symbols("first last eta L D", positive=True)
@@ -167,7 +167,7 @@ def test_violations_on_smooth_losses_are_of_refuted_claims(name: str) -> None:
 def test_a_search_among_smooth_losses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Floats climb, and what is reported as refuted is violated by enclosures that do not overlap."""
     monkeypatch.setattr("verify.falsify.starts.families_for", lambda _claim: ("smooth losses",))
-    monkeypatch.setattr("verify.falsify.search.generate_run", lambda *_: None)  # those would be quadratics
+    monkeypatch.setattr("verify.falsify.instance_search.generate_run", lambda *_: None)  # those would be quadratics
     small = Claim(id="t:small", lhs=last, rhs=L * D**2 / 9, where=WHERE, conditions=[eta <= 1 / (4 * L)])
     violation = search(small, 20, 0).violation
     assert violation is not None

@@ -12,7 +12,7 @@ from fedtheory.language.families import FAMILIES
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
-from verify.content import digest_target
+from verify.digests import digest_target
 from verify.instances import families_for
 
 ALGORITHM = """

@@ -13,8 +13,8 @@ from fedtheory.language import quantities as q
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.generation import KINDS, find_bases, generate_run
+from verify.falsify.run_tables import make_working_table
 from verify.falsify.search_state import SearchState
-from verify.falsify.tables import make_working_table
 from verify.rate_instances import keep_premises, make_ladders
 from verify.verdict import verify
 

@@ -15,8 +15,8 @@ from fedtheory.language.evaluation import whole_run
 from verify.check.applicability import check_conditions
 from verify.check.links import CompiledRelation, compile_conditions
 from verify.falsify.local_search import apply_scaling, scale_steps
+from verify.falsify.run_tables import NO_RUN, Table, read
 from verify.falsify.scalings import find_scaling
-from verify.falsify.tables import NO_RUN, Table, read
 
 _POWERS = (1, -1, 2, -2)
 """Powers of the step size in which a condition may be linear."""

@@ -18,8 +18,8 @@ from fedtheory.language.claim import Claim
 from verify.check.comparison import Comparison
 from verify.check.links import compile_conditions
 from verify.check.outcome import Check
+from verify.falsify.run_tables import Table, evaluate_run
 from verify.falsify.score import score
-from verify.falsify.tables import Table, evaluate_run
 
 NOTHING_THERE = -200.0
 """Logarithm of zero."""

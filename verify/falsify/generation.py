@@ -33,8 +33,7 @@ from verify.falsify.local_search import (
     remove_aspects,
     scale_steps,
 )
-from verify.falsify.scalings import list_scalings
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     NO_RUN,
     Table,
     change,
@@ -47,6 +46,7 @@ from verify.falsify.tables import (
     with_clients,
     with_entry,
 )
+from verify.falsify.scalings import list_scalings
 from verify.instances import FAMILIES, Instance, families_for
 from verify.instances.algorithms import state_decreasing_steps
 from verify.instances.schedules import stated_by, with_stated_sizes

@@ -13,11 +13,11 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from verify.check.applicability import check_conditions
-from verify.falsify.rounding import find_simple_power
+from verify.falsify.run_tables import NO_RUN, STEP_SIZE, Table, choose_fast_arithmetic, read, scale
 from verify.falsify.scalings import Scaling, find_scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint
-from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, choose_fast_arithmetic, read, scale
+from verify.falsify.simple_numbers import find_simple_power
 
 Look = Callable[[Table], float]
 Structure = Callable[[Table], Iterator[Table]]

@@ -11,8 +11,7 @@ from flint import fmpq
 from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
 from verify.falsify.local_search import reduce_to_conditions
-from verify.falsify.starts import list_algorithms
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     STEP_SIZE,
     Table,
     build_diagonal,
@@ -22,6 +21,7 @@ from verify.falsify.tables import (
     get,
     list_features,
 )
+from verify.falsify.starts import list_algorithms
 
 _STEP = fmpq(1, 16)
 """Step size for largest curvature one."""

@@ -8,11 +8,11 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from verify.falsify.local_search import apply_scaling, reduce_to_conditions
-from verify.falsify.rounding import find_simple_power
+from verify.falsify.run_tables import Table
 from verify.falsify.scalings import Scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint, SearchState
-from verify.falsify.tables import Table
+from verify.falsify.simple_numbers import find_simple_power
 
 _MOST_SCALINGS = 8
 _PRECISION = 0.002

@@ -18,10 +18,10 @@ from flint import fmpq
 from fedtheory.arithmetic import Array
 from verify.falsify.exponents import NOTHING_THERE, LogarithmReader, Logarithms, Room, find_best_step
 from verify.falsify.local_search import apply_scaling, remove_aspects
+from verify.falsify.run_tables import Table, change, count_clients, count_steps, get, list_features, with_clients
 from verify.falsify.scalings import find_scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import MOST_ITERATES, NEAR, Reach, SearchPoint, SearchState
-from verify.falsify.tables import Table, change, count_clients, count_steps, get, list_features, with_clients
 
 _SCALED = (
     "unit of values",

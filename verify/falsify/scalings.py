@@ -21,7 +21,7 @@ from fedtheory.arithmetic import RATIONAL, Array, round_to_rational
 from fedtheory.federation.problem import Problem
 from fedtheory.runfile.problems import read_problem
 from fedtheory.runfile.table import TomlTable as RunTable
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     STEP_SIZE,
     Table,
     change,

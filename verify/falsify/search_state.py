@@ -16,8 +16,7 @@ from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.escalation import check_decided
 from verify.effort import measure_work, spend_a_try
-from verify.falsify.score import NOTHING, score
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     STEP_SIZE,
     CheckedRun,
     Table,
@@ -37,6 +36,7 @@ from verify.falsify.tables import (
     with_clients,
     write_table,
 )
+from verify.falsify.score import NOTHING, score
 
 _CONFIRMED = 8_000_000
 """Largest number of multiplications of short numbers for which a float violation is checked exactly."""

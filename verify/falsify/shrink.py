@@ -19,12 +19,7 @@ from verify.check import Check
 from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work, spend_a_try
 from verify.falsify.local_search import apply_scaling
-from verify.falsify.rounding import list_simpler, measure_length
-from verify.falsify.scalings import find_scaling, list_scalings, translate
-from verify.falsify.score import NOTHING, score
-from verify.falsify.search_state import is_moving
-from verify.falsify.smaller_runs import COUNTS, LARGE, OPTIONAL, remove_keys, remove_parts
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     Table,
     change,
     count_clients,
@@ -38,6 +33,11 @@ from verify.falsify.tables import (
     read_array,
     write_table,
 )
+from verify.falsify.scalings import find_scaling, list_scalings, translate
+from verify.falsify.score import NOTHING, score
+from verify.falsify.search_state import is_moving
+from verify.falsify.simple_numbers import list_simpler, measure_length
+from verify.falsify.smaller_runs import COUNTS, LARGE, OPTIONAL, remove_keys, remove_parts
 
 _MANY = 16
 """A quarter of the numbers of a key from which on not each of them is tried on its own."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from flint import fmpq
 
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     STEP_SIZE,
     Table,
     change,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.language.claim import Claim
-from verify.falsify.tables import Table, list_features, make_working_table
+from verify.falsify.run_tables import Table, list_features, make_working_table
 from verify.instances import FAMILIES, Instance, families_for
 
 _ASKED = 40

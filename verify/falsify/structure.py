@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     STEP_SIZE,
     Table,
     change,

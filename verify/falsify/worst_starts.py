@@ -23,7 +23,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.search import SampledGradient, WorstFunction, find_worst_functions
 from verify.effort import spend_units
 from verify.falsify.local_search import move_to_edge
-from verify.falsify.tables import Table, change, count_clients
+from verify.falsify.run_tables import Table, change, count_clients
 
 _EFFORT = 2 * 10**7
 """Limit on the work of the search for worst functions: one or two seconds."""

@@ -5,8 +5,8 @@ submissions of a course. The cells of a notebook call `points`.
 """
 
 from fedtheory.language.exercises import Assignment, Copy
-from verify.grade.answer import read_answer
 from verify.grade.answer_limits import Unreadable
+from verify.grade.answer_text import read_answer
 from verify.grade.assignments import assignments, find_assignment
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.confinement import Launch, Limits, NoSandbox, find_launch

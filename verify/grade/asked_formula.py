@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.exercises import BoundQuestion, ExpressionQuestion
 from fedtheory.language.quantities import initial_distance, initial_gap
-from verify.grade.answer import read_answer
+from verify.grade.answer_text import read_answer
 from verify.grade.plain_text import is_latex
 
 _POINT = r"(?:\\bar\s*|\\mathbf\s*)?\{?\s*(?:[A-Za-z]|\\theta|θ|x̄)\s*\}?"

@@ -21,8 +21,8 @@ from verify.check import check
 from verify.check.joint_checks import CheckResult, RunsTogether
 from verify.check.one_run import list_constants_with_regions
 from verify.falsify.generation import classify_run
+from verify.falsify.run_tables import Table, get
 from verify.falsify.search_state import estimate_exact_cost
-from verify.falsify.tables import Table, get
 from verify.grade.counterexample import confirm
 from verify.grade.ladders import is_allowed, list_ladder_runs
 from verify.instances import FAMILIES, complexity, families_for

@@ -18,12 +18,12 @@ from fedtheory.proofs import prove
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import follows
 from verify.falsify.regimes import search_regimes
-from verify.falsify.tables import Table
+from verify.falsify.run_tables import Table
 from verify.grade.battery import Trial, build_battery
 from verify.grade.counterexample import Counterexample, describe_size, shrink_counterexample
 from verify.grade.equality import are_equal, has_units_of
 from verify.grade.looseness import Growth, Looseness, measure_looseness
-from verify.grade.rule import Standing, compute_share
+from verify.grade.partial_credit import Standing, compute_share
 from verify.searches import find_premises
 
 _THOUSAND = 1_000

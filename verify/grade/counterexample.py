@@ -15,8 +15,7 @@ from fedtheory.runfile import parse_run, run_toml
 from verify.check.escalation import check_rigorously
 from verify.effort import measure_work
 from verify.falsify import shrink
-from verify.falsify.search_state import estimate_exact_cost, halve_while_clear
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     STEP_SIZE,
     Table,
     count_clients,
@@ -25,6 +24,7 @@ from verify.falsify.tables import (
     get,
     write_table,
 )
+from verify.falsify.search_state import estimate_exact_cost, halve_while_clear
 from verify.grade.typed_relation import write_relation
 
 _CONFIRMED = 4

@@ -15,7 +15,7 @@ from fedtheory.kernel.work import Exhausted, limit_work
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
-from verify.grade.dimensions import Units, find_units
+from verify.grade.answer_dimensions import Units, find_units
 
 _POINTS, _DIGITS = 12, 40
 _CANCELLED = 1_000

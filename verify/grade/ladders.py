@@ -16,9 +16,7 @@ from fedtheory.language.premises import list_failures_among, premises
 from verify.check.applicability import check_conditions
 from verify.falsify.local_search import move_to_edge, remove_aspects
 from verify.falsify.mixed_runs import list_mixed_runs
-from verify.falsify.scalings import list_scalings
-from verify.falsify.starts import find_features
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     STEP_SIZE,
     Table,
     change,
@@ -29,6 +27,8 @@ from verify.falsify.tables import (
     scale,
     with_clients,
 )
+from verify.falsify.scalings import list_scalings
+from verify.falsify.starts import find_features
 
 LevelSizes = tuple[int, int, int, int]
 """A factor for the clients, counts of local steps and rounds, and a divisor of the largest step size."""

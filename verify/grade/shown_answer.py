@@ -14,8 +14,8 @@ from fedtheory.language.exercises import (
     Question,
 )
 from fedtheory.language.exercises.copy_symbols import write_expression
-from verify.grade.answer import read_answer
 from verify.grade.answer_limits import Unreadable
+from verify.grade.answer_text import read_answer
 from verify.grade.asked_formula import read_formula
 from verify.grade.chosen_option import read_choice
 from verify.grade.equality import compute_value

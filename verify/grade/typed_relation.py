@@ -15,8 +15,8 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Operator
 from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.vocabulary import vocabulary
-from verify.grade.answer import read_answer
 from verify.grade.answer_limits import FUNCTIONS, Unreadable
+from verify.grade.answer_text import read_answer
 
 _OPERATOR = re.compile(r"<=|>=|==|<|>")
 _NAME = re.compile(r"[A-Za-z_]\w*")

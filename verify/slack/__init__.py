@@ -19,8 +19,8 @@ from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run, read_toml
 from verify import cache
 from verify.check import check
-from verify.content import CERTIFICATES, STATEMENTS, digest_claim, digest_code, digest_paper
-from verify.slack.parts import WHOLE, Part, has_parts, list_parts
+from verify.digests import CERTIFICATES, STATEMENTS, digest_claim, digest_code, digest_paper
+from verify.slack.bound_parts import WHOLE, Part, has_parts, list_parts
 from verify.slack.stored_runs import RunTable, run_files
 
 __all__ = [

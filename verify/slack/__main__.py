@@ -14,7 +14,7 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.language.targets import expand, resolve
 from fedtheory.runfile import read_toml
 from verify.slack import select_proved_bounds, select_proved_claims
-from verify.slack.parts import Part
+from verify.slack.bound_parts import Part
 from verify.slack.search import regenerate, remove_stale
 from verify.slack.tightening import regenerate_tightened
 

@@ -14,10 +14,10 @@ from fedtheory.language.targets import Target
 from fedtheory.runfile import run_table
 from verify.evaluated_instances import Outcome, try_claims
 from verify.falsify import falsify
-from verify.falsify.tables import measure_hand_work
+from verify.falsify.run_tables import measure_hand_work
 from verify.instances import FAMILIES, PARTS
 from verify.slack import compute_share, select_proved_bounds, select_proved_claims
-from verify.slack.parts import WHOLE, Part, bound_of, list_parts
+from verify.slack.bound_parts import WHOLE, Part, bound_of, list_parts
 from verify.slack.stored_runs import RunTable, keep_parts, load_runs, store_run
 
 Found = tuple[fmpq, RunTable]

@@ -19,7 +19,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find_publisher
 from fedtheory.proofs import check_certificate
-from verify.slack.parts import with_constants
+from verify.slack.bound_parts import with_constants
 
 
 def locate_tightened_file(claim: Claim) -> Path | None:

@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.document import Document
 from fedtheory.search import Tightened, tighten
-from verify.slack.parts import has_parts, select_lowerable_parts
+from verify.slack.bound_parts import has_parts, select_lowerable_parts
 from verify.slack.tightened_constants import bound_with, locate_tightened_file
 
 EFFORT = 3 * 10**7

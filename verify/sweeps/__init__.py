@@ -4,8 +4,8 @@
 built-in families of instances are evaluated in `verify.evaluated_instances`.
 """
 
-from verify.sweeps.outcome import VERDICTS
 from verify.sweeps.results import Results, Summary, read_results
+from verify.sweeps.row_outcome import VERDICTS
 from verify.sweeps.running import GOES_ON, run_sweep
 from verify.sweeps.spec import Spec, read_spec
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import InputError
-from verify.sweeps.design import Design
+from verify.sweeps.sweep_design import Design
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,10 +13,10 @@ from fedtheory.errors import InputError
 from fedtheory.runfile import run_toml
 from verify.sweeps.arrow import read_table
 from verify.sweeps.columns import classify_keys, name_margin_column
-from verify.sweeps.design import Design, read_design
-from verify.sweeps.outcome import VERDICTS
+from verify.sweeps.row_outcome import VERDICTS
 from verify.sweeps.spec import Stated
 from verify.sweeps.store import read_description, require_pyarrow
+from verify.sweeps.sweep_design import Design, read_design
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ from typing import Any
 
 from fedtheory.errors import InputError, MissingExtra, WorkersLost
 from verify.processes import run_unordered
-from verify.sweeps.outcome import Task, run_task
+from verify.sweeps.row_outcome import Task, run_task
 from verify.sweeps.spec import Spec
 from verify.sweeps.store import Store, require_pyarrow
 

@@ -21,7 +21,7 @@ from fedtheory.language.vocabulary import vocabulary
 from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.table import TomlTable
 from verify.check.links import compile_conditions, compile_relations
-from verify.sweeps.design import Design, read_design
+from verify.sweeps.sweep_design import Design, read_design
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from fedtheory.errors import InputError, MissingExtra, NotApplicable
 from fedtheory.language.claim import Claim
 from verify import cache
-from verify.content import digest_code
+from verify.digests import digest_code
 from verify.worst_case.one_round import NoiselessRound, Scalar
 from verify.worst_case.solvers import SOLVERS, SolverAnswer
 from verify.worst_case.statement import BoundInNumbers, is_convex, is_strongly_convex, iterate_statements, list_scales

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of
-from fedtheory.engine.joint.kinds import Kinds
+from fedtheory.engine.joint.client_classes import Kinds
 from fedtheory.engine.memo import Memo
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm

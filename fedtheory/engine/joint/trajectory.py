@@ -14,7 +14,7 @@ from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.expectations import Divergence, Expectations
 from fedtheory.engine.joint.averages import Averaged, find_model_maps
 from fedtheory.engine.joint.backward import BackwardMaps, build_backward_maps, build_model_rows, iterate_model_moments
-from fedtheory.engine.joint.kinds import group_clients
+from fedtheory.engine.joint.client_classes import group_clients
 from fedtheory.engine.joint.layout import layout_of
 from fedtheory.engine.joint.limit_of_moments import find_limit
 from fedtheory.engine.joint.local import LocalStage

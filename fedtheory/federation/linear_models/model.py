@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.federation.losses.kinds import LossFamily
+from fedtheory.federation.losses.scalar_losses import LossFamily
 
 _MOST = 1 << 22
 """Limit on the size of a temporary array: more models are evaluated in blocks."""

@@ -5,8 +5,8 @@ all of space, so that claims with such assumptions can be tested within their
 assumptions.  Huber and Hampel losses have rational values; the others are enclosed.
 """
 
-from fedtheory.federation.losses.kinds import KINDS as KINDS
-from fedtheory.federation.losses.kinds import LossFamily as LossFamily
+from fedtheory.federation.losses.loss_terms import Terms as Terms
 from fedtheory.federation.losses.problem import LossProblem as LossProblem
 from fedtheory.federation.losses.problem import build_separable as build_separable
-from fedtheory.federation.losses.terms import Terms as Terms
+from fedtheory.federation.losses.scalar_losses import KINDS as KINDS
+from fedtheory.federation.losses.scalar_losses import LossFamily as LossFamily

@@ -17,9 +17,9 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of, map_equal_rows
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.federation.losses.kinds import LossFamily, SmoothKind
+from fedtheory.federation.losses.loss_terms import Terms
+from fedtheory.federation.losses.scalar_losses import LossFamily, SmoothKind
 from fedtheory.federation.losses.sigmoids import Sigmoids
-from fedtheory.federation.losses.terms import Terms
 
 _FAR = 40
 """Distance from the outermost centres, in widths, at which derivatives equal their limits in double precision."""

@@ -10,8 +10,8 @@ import numpy as np
 from fedtheory.arithmetic import ENCLOSED, FLOAT, Arithmetic, Array, Number
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.losses.line import minimiser
+from fedtheory.federation.losses.loss_terms import Terms
 from fedtheory.federation.losses.noise import TwoPointNoise
-from fedtheory.federation.losses.terms import Terms
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem.checks import require_weights, uniform_weights
 from fedtheory.federation.problem.nonquadratic import NonquadraticProblem

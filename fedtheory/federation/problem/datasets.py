@@ -18,11 +18,11 @@ from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError, MissingExtra
 from fedtheory.federation.problem.cells import ClassColumn
 from fedtheory.federation.problem.clients import Clients
+from fedtheory.federation.problem.column_chunks import NamedColumns, read_rows
 from fedtheory.federation.problem.columns import KEY, ColumnChoice
 from fedtheory.federation.problem.delimited import SUFFIXES, Delimited
 from fedtheory.federation.problem.parquet import SUFFIX, ParquetSource
 from fedtheory.federation.problem.scales import are_uneven, measure_columns, measure_scaling
-from fedtheory.federation.problem.tables import NamedColumns, read_rows
 
 WITH_NAMES = (*SUFFIXES, SUFFIX)
 """Suffixes of data files with named columns."""

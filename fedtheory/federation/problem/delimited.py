@@ -15,8 +15,8 @@ from typing import IO, Protocol
 
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.cells import has_decimal_comma, is_missing, read_cell
+from fedtheory.federation.problem.column_chunks import Chunk
 from fedtheory.federation.problem.columns import KEY, Header
-from fedtheory.federation.problem.tables import Chunk
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _DELIMITERS = ",;\t"

@@ -13,8 +13,8 @@ import numpy as np
 
 from fedtheory.errors import InputError, MissingExtra
 from fedtheory.federation.problem.cells import Cells
+from fedtheory.federation.problem.column_chunks import Chunk
 from fedtheory.federation.problem.columns import KEY, Header
-from fedtheory.federation.problem.tables import Chunk
 
 if TYPE_CHECKING:
     import pyarrow as pa

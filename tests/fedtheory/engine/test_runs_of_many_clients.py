@@ -16,8 +16,8 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import minibatch
 from fedtheory.federation.problem import least_squares
 from fedtheory.language import quantities as q
-from fedtheory.planner import exact, worker
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner import exact_optimum, worker
+from fedtheory.planner.exact_optimum import ExactErrors
 
 
 def _run(participation: Participation | None = None, batch: int | None = 2) -> Run:
@@ -71,7 +71,7 @@ def test_fewer_step_sizes_of_large_runs_are_tried(monkeypatch) -> None:
     few, many = ExactErrors(_run()), ExactErrors(_run())
     assert not many.is_large
     expected = many.best(q.average_suboptimality)
-    monkeypatch.setattr(exact, "_LARGE", 12 * 4 * 4 - 1)
+    monkeypatch.setattr(exact_optimum, "_LARGE", 12 * 4 * 4 - 1)
     assert few.is_large
     found = few.best(q.average_suboptimality)
     assert found is not None

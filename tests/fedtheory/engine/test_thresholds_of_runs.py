@@ -11,8 +11,8 @@ from loss_runs import loss_run, problem
 from tiny_runs import quadratics
 
 from fedtheory import FLOAT, RATIONAL, InputError, fedavg, quadratic
+from fedtheory.engine.expected_smoothness import find_least_multiple
 from fedtheory.engine.moments import MOST_EXACT_STEPS, Trajectory, is_too_long_for_rationals
-from fedtheory.engine.multiples import find_least_multiple
 from fedtheory.engine.region import Ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable

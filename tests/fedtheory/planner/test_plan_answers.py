@@ -15,11 +15,11 @@ from test_plan_thresholds import ETA, _bound
 from fedtheory.language import quantities as q
 from fedtheory.planner import worker
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.answer import Answer
 from fedtheory.planner.bound import compute_slack
-from fedtheory.planner.listing import list_bounds
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.pickling import pack
+from fedtheory.planner.plan_rows import list_bounds
+from fedtheory.planner.recommendation import Answer
 from fedtheory.planner.rounds_needed import RoundsNeeded
 
 

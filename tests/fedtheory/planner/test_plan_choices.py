@@ -18,13 +18,13 @@ from fedtheory.language.registry import find
 from fedtheory.planner import ExactErrors, NumericBound, StepSizes, error_limits, largest, plan
 from fedtheory.planner.admissible import Edge, find_largest_whole
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.answer import _find_widest
 from fedtheory.planner.bound import STEP, STEPS, bound_of_run
 from fedtheory.planner.closed_rounds import RoundsInEigenbasis
 from fedtheory.planner.description import _scale
-from fedtheory.planner.exact import GRID, find_lowest
+from fedtheory.planner.exact_optimum import GRID, find_lowest
 from fedtheory.planner.measurements import _refine_grid, find_covering_bound
 from fedtheory.planner.optimum import find_minimiser
+from fedtheory.planner.recommendation import _find_widest
 from fedtheory.planner.rounds_needed import RoundsNeeded
 
 ETA, TAU, A, B = sp.symbols("eta tau A B", positive=True)

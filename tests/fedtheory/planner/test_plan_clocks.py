@@ -9,7 +9,7 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.planner.error_curves import compute_errors
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.rounds_needed import FINAL, find_planned_and_best
 from fedtheory.runfile import parse_run
 

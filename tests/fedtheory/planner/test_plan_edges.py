@@ -13,14 +13,14 @@ from planned_runs import LIU, THEOREM, a_run
 
 from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
-from fedtheory.planner import alternatives, answer, comparators, coverage, listing, rounds_needed, speed_up
+from fedtheory.planner import alternatives, comparators, coverage, plan_rows, recommendation, rounds_needed, speed_up
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternatives
-from fedtheory.planner.answer import Promise
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound
 from fedtheory.planner.model_edges import _compute_growth
 from fedtheory.planner.optimum import StepSizes
 from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.recommendation import Promise
 from fedtheory.planner.rounds_needed import RoundsNeeded, find_planned_and_best
 from fedtheory.planner.run_costs import count_operations
 
@@ -324,19 +324,19 @@ def test_bounds_that_are_measured_on_the_run() -> None:
 def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds are tried in order; one that cannot beat the best bound is skipped without measuring."""
     measured: list[str] = []
-    monkeypatch.setattr(answer, "_make_partial_rank", lambda plan, _: plan.kind)
+    monkeypatch.setattr(recommendation, "_make_partial_rank", lambda plan, _: plan.kind)
     monkeypatch.setattr(
-        answer, "_make_rank", lambda promise, _: (promise.kind[0], promise.vacuous, *promise.kind[1:], 0.0)
+        recommendation, "_make_rank", lambda promise, _: (promise.kind[0], promise.vacuous, *promise.kind[1:], 0.0)
     )
-    monkeypatch.setattr(answer, "_evaluate_at_best", lambda plan, _: [plan] if plan.covers else [])
-    monkeypatch.setattr(answer, "_choose_best", lambda found, _: found[0] if found else None)
+    monkeypatch.setattr(recommendation, "_evaluate_at_best", lambda plan, _: [plan] if plan.covers else [])
+    monkeypatch.setattr(recommendation, "_choose_best", lambda found, _: found[0] if found else None)
 
     def plan(name: str, kind: tuple[bool, int, int], *, covers: bool = True, vacuous: bool = False) -> Any:
         return SimpleNamespace(name=name, kind=kind, optimum=1, covers=covers, vacuous=vacuous)
 
     def best(at_hand: Any, *plans: Any) -> tuple[str | None, list[str]]:
         measured.clear()
-        found: Any = answer._find_best_promise(
+        found: Any = recommendation._find_best_promise(
             plans,
             None,  # type: ignore[arg-type]
             lambda one: measured.append(one.name) or one,  # type: ignore[attr-defined, func-returns-value]
@@ -357,15 +357,15 @@ def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPat
 
 def test_details_of_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Details have the error, each condition with its slack, and each term with its value, the largest first."""
-    monkeypatch.setattr(listing, "_describe_limits", lambda *_: ["advice"])
-    monkeypatch.setattr(listing, "_list_round_lines", lambda *_: ["rounds"])
+    monkeypatch.setattr(plan_rows, "_describe_limits", lambda *_: ["advice"])
+    monkeypatch.setattr(plan_rows, "_list_round_lines", lambda *_: ["rounds"])
     plan: Any = SimpleNamespace(
         bound=_bound(A / ETA + T, a=8.0, **{ROUNDS: 2.0}),
         error=q.final_suboptimality,
         conditions=[SimpleNamespace(condition=ETA <= A, slack=7.0)],
         claim=None,
     )
-    lines = listing.list_details(plan, None, lambda _, one: str(one))
+    lines = plan_rows.list_details(plan, None, lambda _, one: str(one))
     assert lines[0].startswith(f"bounds {q.final_suboptimality.name}: ")
     assert [line.split() for line in lines[1:4]] == [
         ["condition", *str(ETA <= A).split()[:-1], f"{A!s}:", "slack", "7"],

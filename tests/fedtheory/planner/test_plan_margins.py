@@ -14,7 +14,7 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.cli.plan_document import encode_plan
 from fedtheory.planner import plan
 from fedtheory.planner.error_curves import ErrorCurve
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.margins import keep_margin
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.rounds_needed import RoundsNeeded

@@ -13,12 +13,12 @@ from planned_runs import LIU, THEOREM
 
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
-from fedtheory.planner import answer, planning
+from fedtheory.planner import planning, recommendation
 from fedtheory.planner.admissible import Edge, _find_roots, _solve, find_interval_end
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.answer import Answer, Plan, Promise, _find_widest, _make_rank, _rank_error
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS, NumericBound, compile_function, complete_products, list_terms
 from fedtheory.planner.planning import _find_smallest_bound, sort_terms
+from fedtheory.planner.recommendation import Answer, Plan, Promise, _find_widest, _make_rank, _rank_error
 from fedtheory.planner.regimes import _space_axis, resolve_name
 
 ETA, T, A = sp.symbols("eta T A", positive=True)
@@ -201,7 +201,7 @@ def test_the_step_size_of_a_plan() -> None:
 
 def test_why_a_planned_run_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
     """A planned run diverges if its error is infinite, or its step size is at or above the edge."""
-    monkeypatch.setattr(answer, "explain_divergence", lambda _, edge: edge)
+    monkeypatch.setattr(recommendation, "explain_divergence", lambda _, edge: edge)
     for planned, error, edge, diverges in (
         (0.5, 1.0, 1.0, False),
         (1.0, 1.0, 1.0, True),
@@ -210,7 +210,7 @@ def test_why_a_planned_run_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         errors: Any = SimpleNamespace(planned=planned, run=None)
         reached: Any = SimpleNamespace(planned=SimpleNamespace(error=error), diverges_from=edge)
-        assert answer._explain_divergence(errors, reached) == (edge if diverges else None)
+        assert recommendation._explain_divergence(errors, reached) == (edge if diverges else None)
 
 
 def test_smallest_bounds_on_the_first_error() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from planned_runs import a_run
 
-from fedtheory.planner.answer import build_answer
 from fedtheory.planner.coverage import covering_claims
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.planning import _measure, _plan_claim
+from fedtheory.planner.recommendation import build_answer
 from fedtheory.planner.rounds_needed import FINAL, find_planned_and_best
 
 

@@ -15,13 +15,13 @@ from planned_runs import THEOREM
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.planner import alternatives, answer, measurements, rounds_needed
+from fedtheory.planner import alternatives, measurements, recommendation, rounds_needed
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.bound import STEP, STEPS, NumericBound
 from fedtheory.planner.divergence import explain_divergence
 from fedtheory.planner.error_curves import ErrorCurve
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.optimum import find_minimiser
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.rounds_needed import RoundsNeeded
@@ -287,9 +287,9 @@ def test_bounds_that_cover_a_run_meet_all_conditions(monkeypatch: pytest.MonkeyP
         return SimpleNamespace(slacks=lambda: [SimpleNamespace(holds=one) for one in holds])
 
     bounds = {"all": bound(True, True), "one": bound(True, False), "none": None, "free": bound()}
-    monkeypatch.setattr(answer, "find_covering_bound", lambda claim, _: bounds[claim])
+    monkeypatch.setattr(recommendation, "find_covering_bound", lambda claim, _: bounds[claim])
     plans: Any = [SimpleNamespace(claim=name) for name in bounds]
-    found = answer._list_covering(plans, None)  # type: ignore[arg-type]
+    found = recommendation._list_covering(plans, None)  # type: ignore[arg-type]
     assert [plan.claim for plan, _ in found] == ["all", "free"]
 
 
@@ -321,15 +321,15 @@ def test_promises_of_an_answer(
         ("_find_other_error", None),
         ("_compute_time", None),
     ):
-        monkeypatch.setattr(answer, name, lambda *_, value=value: value)
-    monkeypatch.setattr(answer, "_explain_divergence", lambda *_: None)
+        monkeypatch.setattr(recommendation, name, lambda *_, value=value: value)
+    monkeypatch.setattr(recommendation, "_explain_divergence", lambda *_: None)
     run = SimpleNamespace(algorithm=SimpleNamespace(rounds=9, work=SimpleNamespace(steps=(1,))))
     longer = SimpleNamespace(algorithm=SimpleNamespace(rounds=7, work=SimpleNamespace(steps=(2,))))
     run.with_rounds = lambda rounds: longer if rounds == 7 else None  # type: ignore[attr-defined]
     errors: Any = SimpleNamespace(run_with=lambda _: run, run=run)
     for rounds, steps in ((9, (1,)), (7, (2,))):
         reached: Any = SimpleNamespace(error=wanted, best=SimpleNamespace(step_size=0.5, rounds=rounds))
-        found = answer.build_answer(errors, reached, None, [])
+        found = recommendation.build_answer(errors, reached, None, [])
         names = tuple(None if one is None else one.name for one in (found.promise, found.elsewhere))  # type: ignore[attr-defined]
         assert (names, found.local_steps) == (expected, steps)
 

@@ -15,7 +15,7 @@ from planned_runs import THEOREM
 
 from fedtheory.federation.clock import Clock, FedBuff, FedFix, Synchronous
 from fedtheory.federation.clock.policy import Asynchronous
-from fedtheory.planner import listing, sentences
+from fedtheory.planner import plan_rows, sentences
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.divergence import Cause
 from fedtheory.planner.other_settings import (
@@ -115,20 +115,20 @@ def test_clocks_in_words(policy: Any, times: tuple[int, ...], text: str) -> None
 def test_cells_and_lines_of_bounds() -> None:
     """A row has rounds to a target with their cost, or the reason why not, and its limits."""
     assert [
-        listing._format_rounds(one)
+        plan_rows._format_rounds(one)
         for one in (None, RoundsToAccuracy(0.1, None, 0.5, 0.0, "x"), RoundsToAccuracy(0.1, 7, 0.5, 0.0, None))
     ] == [
         *("-", "never", "7"),
     ]
-    assert [listing._format_limit(Edge(value)) for value in (math.inf, 0.5)] == ["any", "0.5"]
+    assert [plan_rows._format_limit(Edge(value)) for value in (math.inf, 0.5)] == ["any", "0.5"]
     reached, missed = RoundsToAccuracy(0.1, 7, 0.5, 0.0, None), RoundsToAccuracy(0.1, None, 0.5, 0.0, "too far")
     plan: Any = SimpleNamespace(target=reached, target_at_best=missed)
-    assert listing._list_round_lines(plan, None) == [
+    assert plan_rows._list_round_lines(plan, None) == [
         "accuracy 0.1, as planned: 7 rounds at step size 0.5",
         "accuracy 0.1, best step sizes: never, too far",
     ]
     plan.target_at_best = None
-    assert listing._list_round_lines(plan, RoundCost(2.0, 3.0)) == [
+    assert plan_rows._list_round_lines(plan, RoundCost(2.0, 3.0)) == [
         "accuracy 0.1, as planned: 7 rounds at step size 0.5, time 14, 21 vectors"
     ]
 
@@ -141,14 +141,14 @@ def test_why_others_do_not_cover_a_run() -> None:
 
     claims = [plan("a", "x"), plan("b", None), plan("c", "x"), plan("d", "not given: L"), plan("e", "y")]
     found: Any = SimpleNamespace(claims=claims, refuted=[SimpleNamespace(id="f"), SimpleNamespace(id="g")])
-    assert listing.group_reasons(found) == [
+    assert plan_rows.group_reasons(found) == [
         ("1 bounds", "need numbers that are not given; --json names them"),
         ("a, c", "x"),
         ("e", "y"),
         ("f, g", "not used, because they are refuted"),
     ]
     found.claims, found.refuted = claims[:3], []
-    assert listing.group_reasons(found) == [("a, c", "x")]
+    assert plan_rows.group_reasons(found) == [("a, c", "x")]
 
 
 def test_advice_of_a_bound_in_lines() -> None:
@@ -163,7 +163,7 @@ def test_advice_of_a_bound_in_lines() -> None:
 
     def lines(**given: Any) -> list[str]:
         plan: Any = SimpleNamespace(**{**usual, "claim": None, "self_contained": True, **given})
-        return listing._describe_limits(plan, write)
+        return plan_rows._describe_limits(plan, write)
 
     assert lines() == []
     assert lines(step=Edge(0.5), local_steps=Edge(math.inf)) == ["largest step size: 0.5", "largest local steps: any"]

@@ -21,7 +21,7 @@ from fedtheory.planner.admissible import Edge
 from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, Objective, _list_doubled, _list_halved
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound, bound_of_numbers
 from fedtheory.planner.description import _round_down
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.measurements import compare_numbers, find_covered_edge
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.planning import _find_contradiction, _set_rounds

@@ -22,7 +22,7 @@ from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis
 from fedtheory.planner.coverage import find_bounded_error
 from fedtheory.planner.error_curves import ErrorCurve
-from fedtheory.planner.exact import find_lowest
+from fedtheory.planner.exact_optimum import find_lowest
 from fedtheory.planner.measurements import compare_with_optimum
 from fedtheory.planner.optimum import _compute_minimiser_bound, expand_powers, find_minimiser, minimise_numerically
 from fedtheory.planner.other_settings import tabulate_settings

@@ -19,8 +19,8 @@ from fedtheory.language.registry import find
 from fedtheory.planner import worker
 from fedtheory.planner.bound import STEP
 from fedtheory.planner.data import build_run_from_data
-from fedtheory.planner.listing import list_details
 from fedtheory.planner.pickling import pack, unpack
+from fedtheory.planner.plan_rows import list_details
 from fedtheory.planner.sentences import describe_answer
 from fedtheory.planner.target import compute_round_cost
 from verify.check import check

@@ -11,11 +11,11 @@ import pytest
 
 from fedtheory import FLOAT, Run, planner
 from fedtheory.language import quantities as q
-from fedtheory.planner.answer import compute_error_at_start
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import describe_divergence, explain_divergence
 from fedtheory.planner.measurements import DRIFTS
 from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.recommendation import compute_error_at_start
 from fedtheory.planner.sentences import describe_answer
 from fedtheory.planner.setting_in_words import describe_planned_run, format_error, list_notes
 from fedtheory.planner.target import count_vectors_of_client

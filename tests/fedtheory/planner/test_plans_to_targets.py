@@ -13,7 +13,7 @@ import pytest
 from fedtheory import FLOAT, InputError, Run, planner
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.planner.closed_rounds import ClosedRounds, has_closed_rounds
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.outcomes import PlannedAndBest
 from fedtheory.planner.rounds_needed import find_planned_and_best
 from fedtheory.planner.sentences import describe_answer

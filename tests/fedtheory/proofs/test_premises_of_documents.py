@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.document.records import Link, Premise
 from fedtheory.search import known
-from fedtheory.search.outcome import NotFound
+from fedtheory.search.proof_outcome import NotFound
 
 eta, L = sp.symbols("eta L", positive=True)
 BELOW = Relation(eta, "<=", L)

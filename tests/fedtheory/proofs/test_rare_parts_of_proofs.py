@@ -31,7 +31,7 @@ from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.rules.product import Factor, _check_cauchy_schwarz
 from fedtheory.proofs.terms.run_form import RunForm
 from fedtheory.runfile import parse_run
-from fedtheory.search import blocks, chains, contractions, exact, lengths
+from fedtheory.search import blocks, chains, coefficients, contractions, lengths
 from fedtheory.search.conditions import weaken_to_counts
 from fedtheory.search.dimensions import Dimensions, _find_entry_dimension
 from fedtheory.search.positivity import SignFacts, _list_slacks, _list_symbols
@@ -201,21 +201,21 @@ def test_simple_values_of_a_free_coefficient(monkeypatch: pytest.MonkeyPatch) ->
 
     dimensions = SimpleNamespace(find_dimension=lambda of: (1, 0) if of == "goal" else (0, 1))
     choice: Any = SimpleNamespace(dimensions=dimensions, candidates={3: SimpleNamespace(blocks="blocks")})
-    monkeypatch.setattr(exact, "_find_interval", lambda *_: [(0.0, 1.0)])
+    monkeypatch.setattr(coefficients, "_find_interval", lambda *_: [(0.0, 1.0)])
 
     def list_values(between: Any, _choice: Any, units: Any) -> Any:
         assert (between, units) == ([(0.0, 1.0)], (1, -1))
         return map(sp.Integer, (1, 2, 3, 4))
 
-    monkeypatch.setattr(exact, "list_simple_values", list_values)
-    monkeypatch.setattr(exact, "_solve", solve)
-    assert exact._try_values(System(), choice, None, None) == ["terms"]  # type: ignore[arg-type]
+    monkeypatch.setattr(coefficients, "list_simple_values", list_values)
+    monkeypatch.setattr(coefficients, "_solve", solve)
+    assert coefficients._try_values(System(), choice, None, None) == ["terms"]  # type: ignore[arg-type]
     assert tried == [1, 3]
-    monkeypatch.setattr(exact, "_MOST_VALUES", 2)
-    assert exact._try_values(System(), choice, None, None) is None  # type: ignore[arg-type]
+    monkeypatch.setattr(coefficients, "_MOST_VALUES", 2)
+    assert coefficients._try_values(System(), choice, None, None) is None  # type: ignore[arg-type]
     assert tried == [1, 3, 1]
-    monkeypatch.setattr(exact, "_find_interval", lambda *_: None)
-    assert exact._try_values(System(), choice, None, None) is None  # type: ignore[arg-type]
+    monkeypatch.setattr(coefficients, "_find_interval", lambda *_: None)
+    assert coefficients._try_values(System(), choice, None, None) is None  # type: ignore[arg-type]
 
 
 def _signs(*conditions: Any) -> SignFacts:

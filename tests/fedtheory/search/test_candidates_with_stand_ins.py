@@ -15,7 +15,7 @@ from fedtheory import quantities as q
 from fedtheory.kernel import Numbers, Rejected, Term, square
 from fedtheory.kernel.expressions import Average, Gradient, LocalSum
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.search import candidates, lemmas, terms
+from fedtheory.search import candidates, certificate_terms, lemmas
 from fedtheory.search.candidates import (
     _collect_summands,
     _list_at_pairs,
@@ -23,7 +23,7 @@ from fedtheory.search.candidates import (
     _list_factors,
     _list_optimality,
 )
-from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.proof_outcome import Found, NotFound
 
 x, y, best = sp.symbols("x y best")
 F, L = sp.Symbol("F"), sp.Symbol("L", positive=True)
@@ -133,26 +133,26 @@ def test_lemmas_that_suffice(solved: dict[str, bool], chosen: Any, monkeypatch: 
     def solve(_goal: int, places: Sequence[int], given: Any) -> Any:
         costs.append(list(given))
         if len(places) == 4:
-            return None if not solved else np.array([0.5, 0.5, 0.5, terms._ZERO_WEIGHT])
+            return None if not solved else np.array([0.5, 0.5, 0.5, certificate_terms._ZERO_WEIGHT])
         ((_, name),) = [(place, every[place].pattern) for place in places if place]
         return np.array([1.0, 1.0]) if solved.get(name) else None
 
-    monkeypatch.setattr(terms, "build_known_context", lambda *_: SimpleNamespace())
-    monkeypatch.setattr(terms, "write_out", lambda _, relation: relation)
-    monkeypatch.setattr(terms, "scalar", lambda *_: {})
-    monkeypatch.setattr(terms, "split_form", lambda *_: None)
-    monkeypatch.setattr(terms, "find_sign_facts", lambda *_: None)
-    monkeypatch.setattr(terms, "find_candidates", lambda *_: iter(every))
-    monkeypatch.setattr(terms, "_find_squares", lambda *_: iter(()))
-    monkeypatch.setattr(terms, "_list_used_lemmas", lambda patterns, _: [one for one in patterns if one])
-    monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: SimpleNamespace(at=np.ones((1, 1))))
-    monkeypatch.setattr(terms, "make_programs", lambda *_: SimpleNamespace(solve=solve))
+    monkeypatch.setattr(certificate_terms, "build_known_context", lambda *_: SimpleNamespace())
+    monkeypatch.setattr(certificate_terms, "write_out", lambda _, relation: relation)
+    monkeypatch.setattr(certificate_terms, "scalar", lambda *_: {})
+    monkeypatch.setattr(certificate_terms, "split_form", lambda *_: None)
+    monkeypatch.setattr(certificate_terms, "find_sign_facts", lambda *_: None)
+    monkeypatch.setattr(certificate_terms, "find_candidates", lambda *_: iter(every))
+    monkeypatch.setattr(certificate_terms, "_find_squares", lambda *_: iter(()))
+    monkeypatch.setattr(certificate_terms, "_list_used_lemmas", lambda patterns, _: [one for one in patterns if one])
+    monkeypatch.setattr(certificate_terms, "draw_inner_samples", lambda *_: SimpleNamespace(at=np.ones((1, 1))))
+    monkeypatch.setattr(certificate_terms, "make_programs", lambda *_: SimpleNamespace(solve=solve))
     relation = Relation(x, "<=", y)
-    found = [[one.id for one in several] for several in terms.choose_lemmas(None, relation, known)]  # type: ignore[arg-type]
+    found = [[one.id for one in several] for several in certificate_terms.choose_lemmas(None, relation, known)]  # type: ignore[arg-type]
     assert found == chosen
-    assert costs[0] == [terms._INEQUALITY_COST, 1.0, 1.0, 1.0]
-    monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: SimpleNamespace(at=np.ones((1, 0))))
-    assert list(terms.choose_lemmas(None, relation, known)) == []  # type: ignore[arg-type]
+    assert costs[0] == [certificate_terms._INEQUALITY_COST, 1.0, 1.0, 1.0]
+    monkeypatch.setattr(certificate_terms, "draw_inner_samples", lambda *_: SimpleNamespace(at=np.ones((1, 0))))
+    assert list(certificate_terms.choose_lemmas(None, relation, known)) == []  # type: ignore[arg-type]
 
 
 def test_quantities_that_a_proof_at_a_step_may_need() -> None:
@@ -160,7 +160,7 @@ def test_quantities_that_a_proof_at_a_step_may_need() -> None:
 
     def unnamed(where: dict[Any, Any], place: Any = "step", *assumptions: Any) -> set[str]:
         claim = Claim(id="t:x", lhs=u, rhs=v, where=where, place=place, assumptions=assumptions)
-        return set(terms.list_unnamed_quantities(claim))
+        return set(certificate_terms.list_unnamed_quantities(claim))
 
     iterates = {q.local_iterate.name, q.average_iterate.name}
     plain = unnamed({u: q.smoothness})
@@ -192,20 +192,20 @@ def test_certificates_of_sums(monkeypatch: pytest.MonkeyPatch) -> None:
         return SimpleNamespace(verdict=known["verdict"], steps=steps, work={"a": 2, "b": 3})
 
     spent: list[int] = []
-    monkeypatch.setattr(terms, "derive_conditions", lambda _: [])
-    monkeypatch.setattr(terms, "find_link", link)
-    monkeypatch.setattr(terms, "choose_lemmas", lambda *_: [["a"], ["b"]])
-    monkeypatch.setattr(terms, "document_of", lambda _, certificate: {"lemmas": certificate.lemmas})
-    monkeypatch.setattr(terms, "check_certificate", check)
-    monkeypatch.setattr(terms, "spend", spent.append)
-    monkeypatch.setattr(terms, "list_unnamed_quantities", lambda _: [q.local_iterate.name, q.clients.name])
-    monkeypatch.setattr(terms, "_list_symbols", lambda term: term.coefficient.free_symbols)
+    monkeypatch.setattr(certificate_terms, "derive_conditions", lambda _: [])
+    monkeypatch.setattr(certificate_terms, "find_link", link)
+    monkeypatch.setattr(certificate_terms, "choose_lemmas", lambda *_: [["a"], ["b"]])
+    monkeypatch.setattr(certificate_terms, "document_of", lambda _, certificate: {"lemmas": certificate.lemmas})
+    monkeypatch.setattr(certificate_terms, "check_certificate", check)
+    monkeypatch.setattr(certificate_terms, "spend", spent.append)
+    monkeypatch.setattr(certificate_terms, "list_unnamed_quantities", lambda _: [q.local_iterate.name, q.clients.name])
+    monkeypatch.setattr(certificate_terms, "_list_symbols", lambda term: term.coefficient.free_symbols)
     first, second = [Term(u, square(x))], [Term(sp.S.One, square(y))]
     lemma: Any = SimpleNamespace(id="l")
 
     def certified(*lemmas: Any) -> Any:
         tried.clear()
-        return terms._certify(claim, (), plain, lemmas)
+        return certificate_terms._certify(claim, (), plain, lemmas)
 
     assert certified() == NotFound("no sum of named inequalities and squares shows it")
     assert tried == [(0,)]

@@ -13,8 +13,8 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import Numbers
 from fedtheory.language import quantities as q
 from fedtheory.search import candidates, chains, remainders, restated
+from fedtheory.search.coefficients import list_simple_values
 from fedtheory.search.dimensions import Dimensions
-from fedtheory.search.exact import list_simple_values
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples
 from fedtheory.search.workspace import Workspace, list_used_names, make_lemma_name

@@ -22,20 +22,20 @@ from fedtheory.search import (
     NotFound,
     blocks,
     candidates,
+    certificate_terms,
     chains,
+    coefficients,
     contractions,
-    exact,
     premises,
     remainders,
     restated,
-    terms,
 )
 from fedtheory.search.blocks import SHARED, Blocks
+from fedtheory.search.certificate_terms import find_link
 from fedtheory.search.dimensions import Dimensions
-from fedtheory.search.outcome import Found
 from fedtheory.search.positivity import SignFacts, split_into_products, split_with_squares
+from fedtheory.search.proof_outcome import Found
 from fedtheory.search.samples import Samples, draw_inner_points, draw_samples, is_feasible
-from fedtheory.search.terms import find_link
 from fedtheory.search.workspace import le
 from verify import searches
 
@@ -45,14 +45,14 @@ PROVED = Found(SimpleNamespace(), ["known"], (), 1)  # type: ignore[arg-type]
 OPEN = NotFound("nothing")
 
 
-@pytest.mark.parametrize("family", [chains.search_chains, terms.search_terms])
+@pytest.mark.parametrize("family", [chains.search_chains, certificate_terms.search_terms])
 def test_assumptions_are_supposed_one_by_one_until_a_proof_is_found(
     family: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first attempt has no additional assumption; the search stops at the first proof, and reports the last
     reason.
     """
-    module: Any = chains if family is chains.search_chains else terms
+    module: Any = chains if family is chains.search_chains else certificate_terms
     monkeypatch.setattr(chains, "_is_fit", lambda _: True)
     monkeypatch.setattr(module, "list_supposable", lambda _: ["a", "b"])
     for proved_by, tried in (((), [()]), (("a",), [(), ("a",)]), (("c",), [(), ("a",), ("b",)])):
@@ -63,7 +63,7 @@ def test_assumptions_are_supposed_one_by_one_until_a_proof_is_found(
             return PROVED if missing == proved_by else NotFound(f"not by {missing}")
 
         monkeypatch.setattr(module, "_search", search)
-        monkeypatch.setattr(terms, "_search_by_lemmas", lambda _: NotFound("no lemma"))
+        monkeypatch.setattr(certificate_terms, "_search_by_lemmas", lambda _: NotFound("no lemma"))
         found = family(None)
         assert asked == tried
         assert found == (PROVED if tried[-1] == proved_by else NotFound("not by ('b',)"))
@@ -166,7 +166,9 @@ def test_equations_are_shown_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """Identities need no terms; an equation is not proved if one direction has no terms."""
     x, y = sp.symbols("x y")
     answers: dict[tuple[Any, Any], Any] = {}
-    monkeypatch.setattr(terms, "find_terms", lambda _, relation, _lemmas: answers[relation.left, relation.right])
+    monkeypatch.setattr(
+        certificate_terms, "find_terms", lambda _, relation, _lemmas: answers[relation.left, relation.right]
+    )
 
     def link(there: Any, back: Any, operator: Any = "==") -> Any:
         answers.update({(x, y): there, (y, x): back})
@@ -192,7 +194,9 @@ def test_squares_and_a_number_alone() -> None:
     one = sp.S.One
 
     def alone(rows: Any) -> Any:
-        found = terms._show_alone(Blocks({row: quotient(n) for row, n in rows.items()}, square), context, SIGNS)
+        found = certificate_terms._show_alone(
+            Blocks({row: quotient(n) for row, n in rows.items()}, square), context, SIGNS
+        )
         return None if found is None else [(term.reason.kind, term.coefficient) for term in found]
 
     assert alone({}) == [("square", 1)]
@@ -392,5 +396,5 @@ def test_systems_are_reduced_until_an_equation_fails(equations: Any, solvable: i
     left = list(equations)
     system: Any = SimpleNamespace(rest=lambda: None, impose=lambda _: bool(solvable) and left.pop() is not None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "_list_equations", lambda _: list(left))
-        assert exact.cancel_linear_parts(system) is ends
+        patch.setattr(coefficients, "_list_equations", lambda _: list(left))
+        assert coefficients.cancel_linear_parts(system) is ends

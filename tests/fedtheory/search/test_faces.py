@@ -8,7 +8,7 @@ import sympy as sp
 from fedtheory.kernel import Context, Numbers
 from fedtheory.kernel.quotients import ONE, quotient
 from fedtheory.search.blocks import SHARED, Blocks, find_squares
-from fedtheory.search.exact import System
+from fedtheory.search.coefficients import System
 from fedtheory.search.faces import FeasibleSet, list_costs
 from fedtheory.search.fits import Products
 from fedtheory.search.positivity import SignFacts

@@ -14,9 +14,9 @@ from fedtheory import quantities as q
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.search import finding
+from fedtheory.search import proof_search
 from fedtheory.search.contractions import is_contracting
-from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.proof_outcome import Found, NotFound
 from fedtheory.search.together import _require_base
 
 FOUND = Found(SimpleNamespace(), ["known"], (), 1)  # type: ignore[arg-type]
@@ -49,21 +49,21 @@ def test_families_of_bounds_on_runs(
 
         return search
 
-    monkeypatch.setattr(finding, "search_known", lambda _: known)
-    monkeypatch.setattr(finding, "search_lyapunov", lambda _: NotFound("no algorithm"))
-    monkeypatch.setattr(finding, "search_chains", answer("chain", chain))
-    monkeypatch.setattr(finding, "search_reduced", lambda *_: NotFound("no other quantity"))
-    monkeypatch.setattr(finding, "list_linked", lambda _: iter(()))
-    monkeypatch.setattr(finding, "search_smaller_powers", lambda *_: NotFound("no other powers"))
-    monkeypatch.setattr(finding, "search_with_conditions", lambda *_: NotFound("no lemmas"))
-    monkeypatch.setattr(finding, "search_terms", answer("vectors", vectors))
-    assert finding._search_run(None) is result  # type: ignore[arg-type]
+    monkeypatch.setattr(proof_search, "search_known", lambda _: known)
+    monkeypatch.setattr(proof_search, "search_lyapunov", lambda _: NotFound("no algorithm"))
+    monkeypatch.setattr(proof_search, "search_chains", answer("chain", chain))
+    monkeypatch.setattr(proof_search, "search_reduced", lambda *_: NotFound("no other quantity"))
+    monkeypatch.setattr(proof_search, "list_linked", lambda _: iter(()))
+    monkeypatch.setattr(proof_search, "search_smaller_powers", lambda *_: NotFound("no other powers"))
+    monkeypatch.setattr(proof_search, "search_with_conditions", lambda *_: NotFound("no lemmas"))
+    monkeypatch.setattr(proof_search, "search_terms", answer("vectors", vectors))
+    assert proof_search._search_run(None) is result  # type: ignore[arg-type]
     assert asked == tried
 
 
 def test_other_places_have_no_family() -> None:
     claim: Any = SimpleNamespace(place="past")
-    assert finding.find_proof(claim).reason == "no family of proofs is searched for statements about a past"  # type: ignore[union-attr]
+    assert proof_search.find_proof(claim).reason == "no family of proofs is searched for statements about a past"  # type: ignore[union-attr]
 
 
 RIGHT = (1 - eta * mu) ** K * D**2 + L * eta**2 / mu

@@ -20,7 +20,7 @@ from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.search import contractions, terms, together
+from fedtheory.search import certificate_terms, contractions, together
 from fedtheory.search.blocks import Blocks
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples
@@ -174,17 +174,19 @@ def test_attempts_that_end_alike_are_one(monkeypatch: pytest.MonkeyPatch) -> Non
     """Each set of candidates is solved once, until there is none; without two points there is nothing to solve."""
     supports = [[0], [1, 0], [0], [1, 0]]
     asked: list[Any] = []
-    monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: Samples([eta], np.array([[0.5, 0.7]])))
-    monkeypatch.setattr(terms, "add_edges", lambda samples, *_: samples)
-    monkeypatch.setattr(terms, "make_programs", lambda *_: None)
-    monkeypatch.setattr(terms, "list_units", lambda *_: ())
-    monkeypatch.setattr(terms, "find_least_support", lambda _, attempt: supports[attempt])
-    monkeypatch.setattr(terms, "solve_exactly", lambda system, *_: asked.append([*system.chosen]))
+    monkeypatch.setattr(certificate_terms, "draw_inner_samples", lambda *_: Samples([eta], np.array([[0.5, 0.7]])))
+    monkeypatch.setattr(certificate_terms, "add_edges", lambda samples, *_: samples)
+    monkeypatch.setattr(certificate_terms, "make_programs", lambda *_: None)
+    monkeypatch.setattr(certificate_terms, "list_units", lambda *_: ())
+    monkeypatch.setattr(certificate_terms, "find_least_support", lambda _, attempt: supports[attempt])
+    monkeypatch.setattr(certificate_terms, "solve_exactly", lambda system, *_: asked.append([*system.chosen]))
     context: Any = SimpleNamespace(numbers=Numbers(symbols=frozenset((eta, M))))
     candidates: Any = [SimpleNamespace(blocks=None, name=name) for name in "ab"]
-    found = terms._find_sum(Blocks({}, {}), candidates, context, SignFacts(context.numbers, []), None)  # type: ignore[arg-type]
+    found = certificate_terms._find_sum(Blocks({}, {}), candidates, context, SignFacts(context.numbers, []), None)  # type: ignore[arg-type]
     assert found is None
     assert [[one.name for one in chosen] for chosen in asked] == [["a"], ["b", "a"]]
-    monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: Samples([eta], np.array([[0.5]])))
-    assert terms._find_sum(Blocks({}, {}), candidates, context, SignFacts(context.numbers, []), None) is None  # type: ignore[arg-type]
+    monkeypatch.setattr(certificate_terms, "draw_inner_samples", lambda *_: Samples([eta], np.array([[0.5]])))
+    assert (
+        certificate_terms._find_sum(Blocks({}, {}), candidates, context, SignFacts(context.numbers, []), None) is None
+    )  # type: ignore[arg-type]
     assert len(asked) == 2

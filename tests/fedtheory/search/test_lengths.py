@@ -16,8 +16,8 @@ from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.language.registry import find
 from fedtheory.language.targets import resolve
 from fedtheory.search import Found, find_proof
+from fedtheory.search.certificate_terms import search_terms
 from fedtheory.search.lengths import _find_root
-from fedtheory.search.terms import search_terms
 
 x, y, z, F, F_i = sp.symbols("x y z F F_i", real=True)
 L, eta, rho = sp.symbols("L eta rho", positive=True)

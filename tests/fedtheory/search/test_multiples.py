@@ -16,9 +16,9 @@ from fedtheory.kernel.quotients import ONE, quotient
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.search import Found, find_proof, terms
+from fedtheory.search import Found, certificate_terms, find_proof
 from fedtheory.search.blocks import Blocks
-from fedtheory.search.exact import System
+from fedtheory.search.coefficients import System
 from fedtheory.search.fits import list_rationals
 from fedtheory.search.multiples import _list_sums, _make_free, divides_by_sum
 from fedtheory.search.samples import Samples
@@ -34,7 +34,7 @@ SHORT = {"local_step_size": "1/20", "rounds": 2}
 @pytest.fixture(autouse=True)
 def _no_other_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no search use other claims, of which some depend on these."""
-    monkeypatch.setattr(terms, "find_lemmas", lambda _: [])
+    monkeypatch.setattr(certificate_terms, "find_lemmas", lambda _: [])
 
 
 def _copy(name: str, change: Callable[[Claim], sp.Expr] | None = None) -> Claim:

@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.language.registry import find
 from fedtheory.search import Found
 from fedtheory.search.candidates import list_vectors_as_written
-from fedtheory.search.terms import search_terms
+from fedtheory.search.certificate_terms import search_terms
 
 RECOVERED = [
     "vlaski2023:eq-5.42",

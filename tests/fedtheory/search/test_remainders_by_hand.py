@@ -16,8 +16,8 @@ from fedtheory.proofs.derived_relation import Derived
 from fedtheory.search import (
     blocks,
     chains,
+    coefficients,
     conic,
-    exact,
     positivity,
     premises,
     remainders,
@@ -25,14 +25,14 @@ from fedtheory.search import (
     samples,
     tightening,
 )
+from fedtheory.search.coefficients import System, _list_equations, _list_powers
 from fedtheory.search.conic import _suffices
-from fedtheory.search.exact import System, _list_equations, _list_powers
-from fedtheory.search.outcome import NotFound
 from fedtheory.search.positivity import (
     SignFacts,
     split_into_products,
     split_with_squares,
 )
+from fedtheory.search.proof_outcome import NotFound
 from fedtheory.search.samples import Samples, _draw, is_feasible
 
 z = sp.Symbol("z", real=True)
@@ -160,14 +160,14 @@ def test_rows_that_must_cancel() -> None:
 
 def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> None:
     """All coefficients of a proof have signs; the remainder has no value, and is a sum of squares."""
-    monkeypatch.setattr(exact, "find_squares", lambda matrices, *_: None if matrices else ["squares"])
+    monkeypatch.setattr(coefficients, "find_squares", lambda matrices, *_: None if matrices else ["squares"])
     chosen = [SimpleNamespace(term=lambda c, n=n: (n, str(c.expression))) for n in range(3)]
 
     def finished(numbers: list[int], rest: Any) -> Any:
         known = {n: {-1: quotient(sp.Integer(number))} for n, number in enumerate(numbers)}
         system: Any = SimpleNamespace(known=known, chosen=chosen, rest=lambda: {-1: rest})
         choice: Any = SimpleNamespace(samples=SimpleNamespace(values=lambda number: np.array([float(number)])))
-        return exact.write_terms(system, choice, None, SIGNS)  # type: ignore[arg-type]
+        return coefficients.write_terms(system, choice, None, SIGNS)  # type: ignore[arg-type]
 
     nothing = blocks.Blocks({}, {})
     assert finished([1, 0, 2], nothing) == [(0, "1"), (2, "2"), "squares"]

@@ -23,9 +23,9 @@ from fedtheory.proofs.link_context import build_link_context
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import NOISE, SHARED, Block, Blocks, find_squares, multiply_numbers
 from fedtheory.search.candidates import find_candidates
+from fedtheory.search.coefficients import Selection, System, list_simple_values
 from fedtheory.search.conic import UNBOUNDED, Programs, find_least_support
 from fedtheory.search.dimensions import Dimensions, divide_dimensions
-from fedtheory.search.exact import Selection, System, list_simple_values
 from fedtheory.search.polynomials import solve
 from fedtheory.search.positivity import (
     SignFacts,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fedtheory import FLOAT, RATIONAL
 from fedtheory.engine import gradient_forms
 from fedtheory.engine.comparator import Comparator, QuadraticComparator
-from fedtheory.engine.multiples import find_least_multiple
+from fedtheory.engine.expected_smoothness import find_least_multiple
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData

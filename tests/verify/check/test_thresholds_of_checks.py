@@ -32,7 +32,7 @@ from verify.check.perturbed_runs import perturb
 from verify.check.sides import Values
 from verify.early_decisions import Decision
 from verify.evaluated_instances import Outcome
-from verify.falsify.finding import QuickSearch
+from verify.falsify.search_result import QuickSearch
 from verify.instances import FAMILIES
 from verify.searches import Searches
 

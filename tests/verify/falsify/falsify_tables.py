@@ -6,7 +6,7 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.falsify.tables import Table
+from verify.falsify.run_tables import Table
 
 HALF, EIGHTH = fmpq(1, 2), fmpq(1, 8)
 

@@ -12,14 +12,14 @@ import pytest
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from verify.falsify import exponents, finding, local_search, rays, scalings, search, search_state
-from verify.falsify.finding import Finding
+from verify.falsify import exponents, instance_search, local_search, rays, scalings, search_result, search_state
 from verify.falsify.local_search import LocalClimb
 from verify.falsify.regimes import edge, evaluation
-from verify.falsify.regimes import search as regimes
+from verify.falsify.regimes import regime_search as regimes
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.evaluation import Evaluation
 from verify.falsify.score import NOTHING
+from verify.falsify.search_result import Finding
 from verify.falsify.search_state import FAR, NEAR, SearchPoint, SearchState
 
 shrink: Any = import_module("verify.falsify.shrink")
@@ -90,8 +90,8 @@ def test_residuals_are_those_at_the_optimal_model(monkeypatch: pytest.MonkeyPatc
 
 def test_a_card_of_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """The card has both sides, and the place if there is one."""
-    monkeypatch.setattr(finding, "describe_points", lambda claim, shown: f"{claim.id} at {shown.lhs}")
-    monkeypatch.setattr(finding, "choose_place", lambda found: found.place)
+    monkeypatch.setattr(search_result, "describe_points", lambda claim, shown: f"{claim.id} at {shown.lhs}")
+    monkeypatch.setattr(search_result, "choose_place", lambda found: found.place)
     given: Any = SimpleNamespace(
         claim=SimpleNamespace(id="t:a", statement=""),
         found=SimpleNamespace(place=SimpleNamespace(lhs=3.0, rhs=2.0)),
@@ -150,22 +150,27 @@ def test_moves_that_are_better_replace_the_present_run(
 def test_starts_of_searches(rate: Any, mixed: int, fresh: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Along rays from mixed runs and the best new one, else local searches; of rates only instances."""
     done: list[Any] = []
-    monkeypatch.setattr(search, "_try", lambda _, instances: done.append(len(list(instances))))
-    monkeypatch.setattr(search, "list_mixed_runs", lambda *_: ["mixed"] * mixed)
-    monkeypatch.setattr(search, "_rank_for_long_horizons", lambda place: place.order)
-    monkeypatch.setattr(search, "_try_edges", lambda _, runs, until: done.append(("edge", list(runs), until)))
-    monkeypatch.setattr(search, "_may_go_far", lambda _: True)
-    monkeypatch.setattr(search, "follow_rays", lambda _, runs, __, until: done.append(("rays", list(runs), until)))
-    monkeypatch.setattr(search, "_climb", lambda *_: done.append("climb"))
+    monkeypatch.setattr(instance_search, "_try", lambda _, instances: done.append(len(list(instances))))
+    monkeypatch.setattr(instance_search, "list_mixed_runs", lambda *_: ["mixed"] * mixed)
+    monkeypatch.setattr(instance_search, "_rank_for_long_horizons", lambda place: place.order)
+    monkeypatch.setattr(instance_search, "_try_edges", lambda _, runs, until: done.append(("edge", list(runs), until)))
+    monkeypatch.setattr(instance_search, "_may_go_far", lambda _: True)
+    monkeypatch.setattr(
+        instance_search, "follow_rays", lambda _, runs, __, until: done.append(("rays", list(runs), until))
+    )
+    monkeypatch.setattr(instance_search, "_climb", lambda *_: done.append("climb"))
     places = [SimpleNamespace(table="second", order=2), SimpleNamespace(table="first", order=1)] * fresh
     state: Any = SimpleNamespace(
         claim=SimpleNamespace(rate=rate, run_conditions=[1]), setting=set(), fresh=places, seconds=5.0, budget=100.0
     )
-    search._begin(state, iter(range(999)), None)  # type: ignore[arg-type]
+    instance_search._begin(state, iter(range(999)), None)  # type: ignore[arg-type]
     runs = [] if rate else [*["mixed"] * mixed, *["first"] * fresh]
-    expected: list[Any] = [999 if rate else search._FIRST, ("edge", runs, 5.0 + search._AT_EDGES * 100)]
-    climbs = ["climb"] * min(2 * fresh, search._FOLLOWED)
-    expected += [("rays", runs, 5.0 + search._ALONG[FAR] * 100)] if runs else climbs
+    expected: list[Any] = [
+        999 if rate else instance_search._FIRST,
+        ("edge", runs, 5.0 + instance_search._AT_EDGES * 100),
+    ]
+    climbs = ["climb"] * min(2 * fresh, instance_search._FOLLOWED)
+    expected += [("rays", runs, 5.0 + instance_search._ALONG[FAR] * 100)] if runs else climbs
     assert done == expected
 
 
@@ -174,7 +179,7 @@ def test_starts_of_searches(rate: Any, mixed: int, fresh: int, monkeypatch: pyte
 def test_instances_start_in_floats_where_their_family_is_rounded(
     floats: bool, enclosures: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "FAMILIES", {"f": SimpleNamespace(in_floats=floats, in_enclosures=enclosures)})
+    monkeypatch.setattr(instance_search, "FAMILIES", {"f": SimpleNamespace(in_floats=floats, in_enclosures=enclosures)})
     started: list[Any] = []
     state: Any = SimpleNamespace(looked=0)
 
@@ -184,9 +189,9 @@ def test_instances_start_in_floats_where_their_family_is_rounded(
 
     state.start_from = start_from
     instance: Any = SimpleNamespace(family="f", run=lambda: "run")
-    assert search._try(state, iter([instance])) is True
+    assert instance_search._try(state, iter([instance])) is True
     assert started == [("run", floats or enclosures)]
-    assert search._try(state, iter([])) is False
+    assert instance_search._try(state, iter([])) is False
 
 
 def _edge(excesses: Any, *, equations: bool = False) -> Any:

@@ -16,10 +16,10 @@ from fedtheory.language.claim import Claim
 from verify.effort import spend_a_try
 from verify.falsify.regimes.climb import LevelClimb, _is_number, _is_other, _list_steps
 from verify.falsify.regimes.coverage import list_regimes
-from verify.falsify.regimes.design import Design
+from verify.falsify.regimes.covering_design import Design
 from verify.falsify.regimes.evaluation import Evaluation, Seen, _depends_on_rounds, _limit_looked_at, _order_sides
 from verify.falsify.regimes.factors import STANDARD, Factor, list_factors
-from verify.falsify.regimes.search import (
+from verify.falsify.regimes.regime_search import (
     _balance,
     _does_move_without_start,
     _find_unlike,
@@ -288,7 +288,7 @@ def test_tame_points_come_by_their_distance() -> None:
     assert points[0]["sources"] == "snp"
     assert all(point["own"] == 1 for point in points)
     assert len({str(point) for point in points}) == len(points)
-    tame = import_module("verify.falsify.regimes.search")._TAME
+    tame = import_module("verify.falsify.regimes.regime_search")._TAME
     settings = list(tame)[4:]
     changes = [sum(point[name] != tame[name][0] for name in settings) for point in points]
     assert changes == sorted(changes)
@@ -343,7 +343,7 @@ def test_levels_of_several_clients_are_tried_with_several() -> None:
 
 def test_a_search_is_over_when_its_evaluations_are() -> None:
     """A search ends after its evaluations or its work, except for the decision of a violation."""
-    search = import_module("verify.falsify.regimes.search")
+    search = import_module("verify.falsify.regimes.regime_search")
     met: list[str] = []
     reported: list[int] = []
     state = SimpleNamespace(

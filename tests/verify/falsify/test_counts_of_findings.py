@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from verify.falsify import finding
-from verify.falsify.tables import CheckedRun
+from verify.falsify import search_result
+from verify.falsify.run_tables import CheckedRun
 
 
 @pytest.mark.parametrize("by_regimes", [True, False])
@@ -32,8 +32,8 @@ def test_runs_of_all_parts_are_counted(by_regimes: bool, clear: bool, monkeypatc
         "_compute_deadline": 9.0,
         "_shrink_violation": ("table", found),
     }.items():
-        monkeypatch.setattr(finding, name, lambda *_, result=result, **__: result)
-    end = finding.falsify(claim, 5.0, on_progress=lambda done, whole: shown.append((done, whole)))
+        monkeypatch.setattr(search_result, name, lambda *_, result=result, **__: result)
+    end = search_result.falsify(claim, 5.0, on_progress=lambda done, whole: shown.append((done, whole)))
     parts = [1] if clear else [1, 10] if by_regimes else [1, 10, 100]
     assert end.looked == sum(parts)
     assert end.applicable == 2 * sum(parts)
@@ -41,5 +41,5 @@ def test_runs_of_all_parts_are_counted(by_regimes: bool, clear: bool, monkeypatc
     assert (end.run, end.found, end.verdict) == ("easy" if clear else "table", found, "not refuted")
     assert shown[-1] == (5, 5)
     found.holds = False
-    again = finding.falsify(claim, 5.0)
+    again = search_result.falsify(claim, 5.0)
     assert (again.verdict, again.left_open) == ("refuted", 0)

@@ -14,10 +14,10 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.planner import planning, sentences
-from fedtheory.planner.exact import find_lowest
-from fedtheory.search import exact, known, lemmas, remainders
+from fedtheory.planner.exact_optimum import find_lowest
+from fedtheory.search import coefficients, known, lemmas, remainders
 from verify.check import applicability, escalation
-from verify.falsify import search
+from verify.falsify import instance_search
 from verify.falsify.regimes import violations
 from verify.falsify.regimes.climb import LevelClimb
 
@@ -110,16 +110,18 @@ def test_levels_beside_steps() -> None:
 
 def test_generated_runs_are_tried_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[Any] = []
-    monkeypatch.setattr(search, "KINDS", ("a", "b"))
-    monkeypatch.setattr(search, "find_bases", lambda _: "bases")
-    monkeypatch.setattr(search, "generate_run", lambda *given: None if given[2] == "a" else (given[0], given[2:4]))
-    monkeypatch.setattr(search, "keep_premises", lambda _: "premises")
+    monkeypatch.setattr(instance_search, "KINDS", ("a", "b"))
+    monkeypatch.setattr(instance_search, "find_bases", lambda _: "bases")
+    monkeypatch.setattr(
+        instance_search, "generate_run", lambda *given: None if given[2] == "a" else (given[0], given[2:4])
+    )
+    monkeypatch.setattr(instance_search, "keep_premises", lambda _: "premises")
     claim = SimpleNamespace(rate=None)
     state: Any = SimpleNamespace(claim=claim, start_from=lambda run, in_floats: tried.append((run, in_floats)))
-    search._try_kinds(state, None)  # type: ignore[arg-type]
+    instance_search._try_kinds(state, None)  # type: ignore[arg-type]
     assert tried == [(claim, False)]
     claim.rate = "rate"
-    search._try_kinds(state, None)  # type: ignore[arg-type]
+    instance_search._try_kinds(state, None)  # type: ignore[arg-type]
     assert tried[1:] == [("premises", False)]
 
 
@@ -192,7 +194,7 @@ def test_equations_in_the_order_of_their_texts() -> None:
         -1: SimpleNamespace(rows={rows[0]: 1, rows[1]: 2}, matrices={}),
         4: SimpleNamespace(rows={rows[2]: 3, rows[1]: 5}, matrices={}),
     }
-    assert list(exact._list_equations(parts)) == [{-1: 2, 4: 5}, {4: 3}, {-1: 1}]
+    assert list(coefficients._list_equations(parts)) == [{-1: 2, 4: 5}, {4: 3}, {-1: 1}]
 
 
 @pytest.mark.parametrize("verdict", ["proved", "broken"])

@@ -16,12 +16,12 @@ from fedtheory.language.claim import Claim
 from verify.check.growth import _format_power
 from verify.check.ladders import _LOCAL_STEPS_OF_ITERATIONS, LADDERS
 from verify.check.measured_ladders import MeasuredLadder, RateCheck
-from verify.falsify import search
+from verify.falsify import instance_search
+from verify.falsify.instance_search import _choose, find_simplest_violation
 from verify.falsify.rays import ScaledRun, _bound_step
-from verify.falsify.rounding import list_simpler
-from verify.falsify.search import _choose, find_simplest_violation
+from verify.falsify.run_tables import Table
 from verify.falsify.shrink import _Shrinking, is_clear
-from verify.falsify.tables import Table
+from verify.falsify.simple_numbers import list_simpler
 
 ALL_LADDERS = {**LADDERS, "local steps of iterations": _LOCAL_STEPS_OF_ITERATIONS}
 
@@ -125,7 +125,7 @@ def test_when_small_runs_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
             (_table(1 + n % 2, 1, 1), SimpleNamespace(applicable=True, holds=r <= 1, ratio=r))
             for n, r in enumerate(ratios)
         )
-        monkeypatch.setattr(search, "_list_small_runs", lambda *_: runs)
+        monkeypatch.setattr(instance_search, "_list_small_runs", lambda *_: runs)
         found = find_simplest_violation(Claim(id="t:runs", lhs=eta, rhs=L, where=WHERE), 0, deadline)
         return found.looked, found.table
 

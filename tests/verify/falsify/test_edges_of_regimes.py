@@ -12,15 +12,15 @@ from flint import fmpq
 from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
+from verify.falsify.instance_search import _may_go_far
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import _CYCLES, BASE, HORIZON, normalise
-from verify.falsify.regimes.search import _Searching
+from verify.falsify.regimes.regime_search import _Searching
+from verify.falsify.run_tables import Table, get
 from verify.falsify.score import NOTHING
-from verify.falsify.search import _may_go_far
 from verify.falsify.shrink import _Shrinking
 from verify.falsify.structure import _change_linear_terms
-from verify.falsify.tables import Table, get
 
 
 def _table(linear: tuple[int, ...], curvatures: tuple[int, ...] = (1, 1), **problem: Any) -> Table:

@@ -23,12 +23,12 @@ from verify.check.rates import _set_local_steps
 from verify.falsify.exponents import LogarithmReader, Logarithms
 from verify.falsify.generation import _set_rounds
 from verify.falsify.rays import Ray, ScaledRun
-from verify.falsify.regimes.algorithms import ClaimedAlgorithm
+from verify.falsify.regimes.algorithm_tables import ClaimedAlgorithm
 from verify.falsify.regimes.factors import BASE, Point
 from verify.falsify.regimes.horizon import find_rounds
-from verify.falsify.regimes.problems import build_problem
+from verify.falsify.regimes.problem_tables import build_problem
+from verify.falsify.run_tables import Table, get
 from verify.falsify.search_state import SearchState
-from verify.falsify.tables import Table, get
 
 
 def test_only_numbers_of_a_run_have_an_order() -> None:

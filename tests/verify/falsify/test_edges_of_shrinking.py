@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flint import fmpq
 
+from verify.falsify.run_tables import Table, get
 from verify.falsify.shrink import (
     _AWAY,
     _compute_margin,
@@ -23,7 +24,6 @@ from verify.falsify.shrink import (
     list_clearer,
 )
 from verify.falsify.smaller_runs import _list_fewer, _list_subsets, remove_keys, remove_parts
-from verify.falsify.tables import Table, get
 
 
 def _table(count: int = 2, steps: Any = 1, rounds: int = 1, **algorithm: Any) -> Table:

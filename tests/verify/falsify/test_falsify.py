@@ -17,8 +17,8 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.falsify import falsify, search_state
-from verify.falsify import finding as finding_of
-from verify.falsify.search import search
+from verify.falsify import search_result as finding_of
+from verify.falsify.instance_search import search
 from verify.falsify.search_state import SearchDone, SearchState
 from verify.falsify.starts import find_features
 from verify.instances import Instance

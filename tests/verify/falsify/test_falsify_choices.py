@@ -20,7 +20,7 @@ from verify.falsify.equal_sides import _solve_for_zeros
 from verify.falsify.exponents import Logarithms, Room, find_best_step
 from verify.falsify.generation import KINDS, Bases, Clients, InstanceKind, classify_run
 from verify.falsify.local_search import _list_simplest, find_factor_at_edge, find_factor_within
-from verify.falsify.rounding import find_simple_power, list_simpler, measure_length
+from verify.falsify.simple_numbers import find_simple_power, list_simpler, measure_length
 
 T, eta, L = sp.symbols("T eta L", positive=True)
 

@@ -11,10 +11,10 @@ from fedtheory import quantities as q
 from verify.check import check
 from verify.check.outcome import CLEAR, rank_unclearness
 from verify.effort import measure_work
-from verify.falsify import falsify, finding, shrink
+from verify.falsify import falsify, search_result, shrink
+from verify.falsify.run_tables import make_working_table
 from verify.falsify.search_state import is_moving
 from verify.falsify.shrink import measure_reading_effort
-from verify.falsify.tables import make_working_table
 
 pytestmark = pytest.mark.long
 
@@ -63,8 +63,8 @@ def test_order_of_counterexamples(ratio: float | None, expected: int) -> None:
 @pytest.mark.parametrize(("budget", "left"), [(0.0, 0.0), (4.0, 4.0), (100.0, 8.0)])
 def test_shrinking_ends_with_the_budget(monkeypatch: pytest.MonkeyPatch, budget: float, left: float) -> None:
     """Shrinking ends with the budget; where much is left it has some seconds."""
-    monkeypatch.setattr(finding, "measure_work", lambda: 1000.0)
-    assert finding._compute_deadline(1000.0 + budget) - 1000.0 == left
+    monkeypatch.setattr(search_result, "measure_work", lambda: 1000.0)
+    assert search_result._compute_deadline(1000.0 + budget) - 1000.0 == left
 
 
 def test_the_largest_ratio_is_not_that_of_a_run_that_stands_still() -> None:

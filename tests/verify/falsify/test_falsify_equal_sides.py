@@ -12,7 +12,7 @@ from fedtheory import quantities as q
 from verify.check.applicability import check_conditions
 from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps, solve_for_noise
 from verify.falsify.local_search import scale_steps
-from verify.falsify.tables import make_working_table, read
+from verify.falsify.run_tables import make_working_table, read
 from verify.instances import Instance
 
 mu = sp.Symbol("mu", positive=True)

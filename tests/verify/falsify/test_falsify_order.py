@@ -13,8 +13,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language.claim import Claim
-from verify.falsify import finding, generation, mixed_runs, search, starts
-from verify.falsify.finding import Finding
+from verify.falsify import generation, instance_search, mixed_runs, search_result, starts
 from verify.falsify.generation import (
     InstanceKind,
     _classify_clients,
@@ -26,7 +25,8 @@ from verify.falsify.generation import (
 )
 from verify.falsify.mixed_runs import _leave_one_out, _set_problem
 from verify.falsify.regimes import NO_PAIRS, Search
-from verify.falsify.tables import CheckedRun, Table, get
+from verify.falsify.run_tables import CheckedRun, Table, get
+from verify.falsify.search_result import Finding
 
 CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
 
@@ -91,15 +91,15 @@ def test_runs_in_which_everything_plays_a_part() -> None:
 
 def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches begin with seed zero unless another seed is given."""
-    regimes = import_module("verify.falsify.regimes.search")
+    regimes = import_module("verify.falsify.regimes.regime_search")
     seeds: list[int] = []
     monkeypatch.setattr(
         regimes, "_Searching", lambda _, __, seed, ___: seeds.append(seed) or SimpleNamespace(search=list)
     )
     regimes.search_regimes(CLAIM, 1)
     regimes.search_regimes(CLAIM, 1, 3)
-    monkeypatch.setattr(search, "_run_search", lambda _, __, seed: seeds.append(seed))
-    search.search_briefly(CLAIM, 1.0)
+    monkeypatch.setattr(instance_search, "_run_search", lambda _, __, seed: seeds.append(seed))
+    instance_search.search_briefly(CLAIM, 1.0)
 
     class Over(Exception):
         """The seed of a search that is over is recorded."""
@@ -108,33 +108,33 @@ def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
         seeds.append(seed)
         raise Over
 
-    monkeypatch.setattr(finding, "_search_small_runs", easily)
+    monkeypatch.setattr(search_result, "_search_small_runs", easily)
     for more in ({}, {"seed": 3}):
         with pytest.raises(Over):
-            finding.falsify(CLAIM, 1.0, **more)  # type: ignore[arg-type]
+            search_result.falsify(CLAIM, 1.0, **more)  # type: ignore[arg-type]
     assert seeds == [0, 3, 0, 0, 3]
 
 
 def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search gets a part of the remaining time, or eight seconds at most; progress never exceeds its end."""
-    monkeypatch.setattr(finding, "measure_work", lambda: 10.0)
-    assert [finding._compute_deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
-    assert [finding._compute_end_of_part(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
+    monkeypatch.setattr(search_result, "measure_work", lambda: 10.0)
+    assert [search_result._compute_deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
+    assert [search_result._compute_end_of_part(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
     reported: list[tuple[int, int]] = []
     for begin in (7.0, 0.0):
-        finding._report_progress(lambda done, whole: reported.append((done, whole)), begin, 5)
+        search_result._report_progress(lambda done, whole: reported.append((done, whole)), begin, 5)
     assert reported == [(3, 5), (5, 5)]
-    assert finding._search_by_regimes.__defaults__ is None
-    monkeypatch.setattr(finding, "search_regimes", lambda _, count, *__: _regimes(count))
+    assert search_result._search_by_regimes.__defaults__ is None
+    monkeypatch.setattr(search_result, "search_regimes", lambda _, count, *__: _regimes(count))
     worst: Any = SimpleNamespace(violation=None, looked=2, applicable=1, left_open=4)
-    monkeypatch.setattr(finding, "search_worst_starts", lambda *_: worst)
-    monkeypatch.setattr(finding, "require_testable", lambda _: None)
+    monkeypatch.setattr(search_result, "search_worst_starts", lambda *_: worst)
+    monkeypatch.setattr(search_result, "require_testable", lambda _: None)
     claims: list[Any] = [SimpleNamespace(rate=rate) for rate in (None, 1)]
-    found = [finding._search_by_regimes(claim, 2.0, 0, lambda: None) for claim in claims]
-    assert [(each.evaluations, each.applicable) for each in found] == [(2 * finding.EVALUATIONS + 2, 8), (2, 8)]
+    found = [search_result._search_by_regimes(claim, 2.0, 0, lambda: None) for claim in claims]
+    assert [(each.evaluations, each.applicable) for each in found] == [(2 * search_result.EVALUATIONS + 2, 8), (2, 8)]
     assert [each.left_open for each in found] == [4, 4]
     worst.violation = ("worst run", "its check")
-    refuted: Any = finding._search_by_regimes(claims[0], 2.0, 0, lambda: None)
+    refuted: Any = search_result._search_by_regimes(claims[0], 2.0, 0, lambda: None)
     assert (refuted.evaluations, refuted.counterexample) == (2, ("worst run", "its check"))
 
 
@@ -145,16 +145,16 @@ def _regimes(count: int) -> Search:
 def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lighter one of the simplest violation and of the one found, which is left out where the first is clear."""
     weights = {"found": (2,), "simple": (1,), "clear": (3,), "none": None}
-    monkeypatch.setattr(finding, "shrink", lambda _, table, *__: table)
-    monkeypatch.setattr(finding, "measure_reading_effort", lambda _, table: weights[table])
-    monkeypatch.setattr(finding, "is_clear", lambda _, table: table == "clear")
-    monkeypatch.setattr(finding, "check_rigorously", lambda _, run: f"check of {run}")
-    monkeypatch.setattr(finding, "parse_run", lambda table, _: table)
+    monkeypatch.setattr(search_result, "shrink", lambda _, table, *__: table)
+    monkeypatch.setattr(search_result, "measure_reading_effort", lambda _, table: weights[table])
+    monkeypatch.setattr(search_result, "is_clear", lambda _, table: table == "clear")
+    monkeypatch.setattr(search_result, "check_rigorously", lambda _, run: f"check of {run}")
+    monkeypatch.setattr(search_result, "parse_run", lambda table, _: table)
 
     def shown(simplest: str | None) -> Any:
-        monkeypatch.setattr(finding, "find_simplest_violation", lambda *_: SimpleNamespace(table=simplest))
+        monkeypatch.setattr(search_result, "find_simplest_violation", lambda *_: SimpleNamespace(table=simplest))
         violation: Any = CheckedRun("found", "its check")
-        return finding._shrink_violation(CLAIM, violation, 1e9, 0, lambda: None)
+        return search_result._shrink_violation(CLAIM, violation, 1e9, 0, lambda: None)
 
     assert shown(None) == ("found", "its check")
     assert shown("simple") == ("simple", "check of simple")
@@ -162,27 +162,27 @@ def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown("none") == ("found", "its check")
     weights["found"] = None
     assert shown("none") == ("found", "its check")
-    assert finding._shrink_violation(CLAIM, None, 1e9, 0, lambda: None) is None
+    assert search_result._shrink_violation(CLAIM, None, 1e9, 0, lambda: None) is None
 
 
 def test_short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short searches go by regimes, and along rays if no regime applies; beyond a proof only runs that apply count."""
-    monkeypatch.setattr(finding, "resolve", lambda claim: claim)
+    monkeypatch.setattr(search_result, "resolve", lambda claim: claim)
     monkeypatch.setattr(
-        finding,
+        search_result,
         "_shrink_violation",
         lambda _, violation, *__: None if violation is None else CheckedRun({"n": 1}, None),
     )
     monkeypatch.setattr(
-        finding, "search_briefly", lambda *_: SimpleNamespace(looked=7, applicable=5, violation=(), left_open=2)
+        search_result, "search_briefly", lambda *_: SimpleNamespace(looked=7, applicable=5, violation=(), left_open=2)
     )
 
     def found(applicable: int) -> Any:
         regimes = SimpleNamespace(
             evaluations=9, applicable=applicable, counterexample=None, left_open=1, regimes=(1,), pairs="pairs"
         )
-        monkeypatch.setattr(finding, "_search_by_regimes", lambda *_: regimes)
-        return finding.search_quickly(CLAIM, 1.0), finding.search_further(CLAIM, 1.0)
+        monkeypatch.setattr(search_result, "_search_by_regimes", lambda *_: regimes)
+        return search_result.search_quickly(CLAIM, 1.0), search_result.search_further(CLAIM, 1.0)
 
     glance, beyond = found(3)
     assert (glance.looked, glance.applicable, glance.counterexample, glance.left_open) == (9, 3, None, 1)
@@ -241,24 +241,24 @@ def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
     seen: list[str] = []
     places = iter([None, "place", None, None])
     more = iter([True, True, True, False])
-    monkeypatch.setattr(search, "_begin_at_worst", lambda *_: seen.append("worst"))
-    monkeypatch.setattr(search, "_begin", lambda *_: seen.append("begin"))
-    monkeypatch.setattr(search, "_try_kinds", lambda *_: seen.append("kinds"))
-    monkeypatch.setattr(search, "count_instances", lambda _: 33)
-    monkeypatch.setattr(search, "_try", lambda *_: next(more, False))
-    monkeypatch.setattr(search, "_climb", lambda *_: next(places, None))
-    monkeypatch.setattr(search, "_search_long_horizons", lambda *_: seen.append("far"))
-    monkeypatch.setattr(search, "polish", lambda *_: seen.append("polish"))
+    monkeypatch.setattr(instance_search, "_begin_at_worst", lambda *_: seen.append("worst"))
+    monkeypatch.setattr(instance_search, "_begin", lambda *_: seen.append("begin"))
+    monkeypatch.setattr(instance_search, "_try_kinds", lambda *_: seen.append("kinds"))
+    monkeypatch.setattr(instance_search, "count_instances", lambda _: 33)
+    monkeypatch.setattr(instance_search, "_try", lambda *_: next(more, False))
+    monkeypatch.setattr(instance_search, "_climb", lambda *_: next(places, None))
+    monkeypatch.setattr(instance_search, "_search_long_horizons", lambda *_: seen.append("far"))
+    monkeypatch.setattr(instance_search, "polish", lambda *_: seen.append("polish"))
     state: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
-    search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
+    instance_search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["worst", "begin", "kinds"]
     seen.clear()
     more, places = iter([True, True, True, True]), iter([None, None, "place", None])
-    search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
+    instance_search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["worst", "begin", "kinds", "far", "far", "polish"]
     seen.clear()
     state.claim.rate = 1
-    search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
+    instance_search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["worst", "begin", "kinds"]
 
 
@@ -269,25 +269,25 @@ def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> 
     def of(table: Any, arithmetic: Any = RATIONAL) -> Any:
         return SimpleNamespace(table=table, arithmetic=arithmetic, holds=ratios[table] and True, ratio=ratios[table])
 
-    monkeypatch.setattr(finding, "parse_run", lambda table, *_: table)
-    monkeypatch.setattr(finding, "make_working_table", lambda run: run)
-    monkeypatch.setattr(finding, "write_table", lambda table, _: table)
-    monkeypatch.setattr(finding, "is_moving", lambda _: True)
-    monkeypatch.setattr(finding, "score", lambda found: found.ratio)
-    monkeypatch.setattr(finding, "simplify", lambda _, table, *__: table)
-    monkeypatch.setattr(finding, "evaluate_rigorously", lambda _, table: of(table))
-    monkeypatch.setattr(finding, "check", lambda _, run: f"check of {run}")
+    monkeypatch.setattr(search_result, "parse_run", lambda table, *_: table)
+    monkeypatch.setattr(search_result, "make_working_table", lambda run: run)
+    monkeypatch.setattr(search_result, "write_table", lambda table, _: table)
+    monkeypatch.setattr(search_result, "is_moving", lambda _: True)
+    monkeypatch.setattr(search_result, "score", lambda found: found.ratio)
+    monkeypatch.setattr(search_result, "simplify", lambda _, table, *__: table)
+    monkeypatch.setattr(search_result, "evaluate_rigorously", lambda _, table: of(table))
+    monkeypatch.setattr(search_result, "check", lambda _, run: f"check of {run}")
 
     def largest(hunted: str | None, by_regimes: str | None) -> Any:
         best = None if hunted is None else SimpleNamespace(table=hunted, found=of(hunted))
         state: Any = SimpleNamespace(best=best)
-        return finding._find_closest_run(CLAIM, state, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
+        return search_result._find_closest_run(CLAIM, state, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
 
     assert largest("small", "large") == ("large", "check of large")
     assert largest("large", "small") == ("large", "check of large")
     assert largest(None, "small") == ("small", "check of small")
     assert largest("small", "open") == ("small", "check of small")
     assert largest(None, "open") == largest(None, None) == (None, None)
-    monkeypatch.setattr(finding, "evaluate_rigorously", lambda *_: None)
-    monkeypatch.setattr(finding, "check", lambda _, run: of(run, FLOAT))
+    monkeypatch.setattr(search_result, "evaluate_rigorously", lambda *_: None)
+    monkeypatch.setattr(search_result, "check", lambda _, run: of(run, FLOAT))
     assert largest(None, "small")[1].arithmetic is FLOAT

@@ -11,6 +11,16 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
+from verify.falsify.run_tables import (
+    Table,
+    count_rows,
+    count_steps,
+    find_most_steps,
+    get,
+    list_features,
+    measure_hand_work,
+    with_clients,
+)
 from verify.falsify.search_state import (
     FAR,
     NEAR,
@@ -28,16 +38,6 @@ from verify.falsify.structure import (
     _change_counts,
     _drop_dimensions,
     _remove_row,
-)
-from verify.falsify.tables import (
-    Table,
-    count_rows,
-    count_steps,
-    find_most_steps,
-    get,
-    list_features,
-    measure_hand_work,
-    with_clients,
 )
 
 CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)

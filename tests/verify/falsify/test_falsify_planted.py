@@ -12,7 +12,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.falsify.search import search
+from verify.falsify.instance_search import search
 
 pytestmark = pytest.mark.long
 

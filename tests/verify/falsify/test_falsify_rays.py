@@ -18,13 +18,13 @@ from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import search_quickly
 from verify.falsify.exponents import NOTHING_THERE, LogarithmReader, Logarithms, Room, find_best_step
+from verify.falsify.instance_search import _move_term, search, search_briefly
 from verify.falsify.mixed_runs import list_mixed_runs
 from verify.falsify.rays import Ray, ScaledRun, follow_rays
+from verify.falsify.run_tables import Table, count_clients
 from verify.falsify.scalings import list_scalings
-from verify.falsify.search import _move_term, search, search_briefly
 from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.starts import find_features
-from verify.falsify.tables import Table, count_clients
 
 pytestmark = pytest.mark.long
 

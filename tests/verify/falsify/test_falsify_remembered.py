@@ -9,8 +9,8 @@ from fedtheory import Claim
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.runfile import parse_run
 from verify.check import check
+from verify.falsify.instance_search import search
 from verify.falsify.mixed_runs import list_mixed_runs
-from verify.falsify.search import search
 from verify.falsify.starts import find_features
 
 pytestmark = pytest.mark.long

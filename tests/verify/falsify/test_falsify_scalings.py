@@ -17,10 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.falsify.local_search import move_to_edge, reduce_to_conditions, remove_aspects
-from verify.falsify.rounding import find_simple_power, list_simpler, measure_length
-from verify.falsify.scalings import Scaling, list_scalings, translate
-from verify.falsify.structure import list_variants
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     Table,
     evaluate_run,
     get,
@@ -30,6 +27,9 @@ from verify.falsify.tables import (
     with_coordinates,
     write_table,
 )
+from verify.falsify.scalings import Scaling, list_scalings, translate
+from verify.falsify.simple_numbers import find_simple_power, list_simpler, measure_length
+from verify.falsify.structure import list_variants
 from verify.instances import FAMILIES, Instance
 
 eta, L, beta = sp.symbols("eta L beta", positive=True)

@@ -14,8 +14,8 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import check
 from verify.effort import measure_work
 from verify.falsify import shrink
+from verify.falsify.run_tables import Table
 from verify.falsify.shrink import Keeps, ReadingEffort, _measure_effort, measure_reading_effort, simplify
-from verify.falsify.tables import Table
 from verify.instances import FAMILIES, Instance, families_for
 
 pytestmark = pytest.mark.long

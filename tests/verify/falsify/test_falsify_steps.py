@@ -18,11 +18,11 @@ from verify import verdict as verdicts
 from verify.falsify.polish import _apply_all
 from verify.falsify.rays import _scale_rounded
 from verify.falsify.regimes.evaluation import Seen, rate_run
+from verify.falsify.run_tables import Table, count_clients, evaluate_run, get
 from verify.falsify.scalings import Scaling
 from verify.falsify.search_state import SearchState, list_halves
 from verify.falsify.shrink import measure_reading_effort
 from verify.falsify.structure import _change_participants
-from verify.falsify.tables import Table, count_clients, evaluate_run, get
 
 
 def _table(count: int = 2, steps: Any = 4, rounds: int = 4, **algorithm: Any) -> Table:

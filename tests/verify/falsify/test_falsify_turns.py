@@ -13,16 +13,16 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
-from verify.falsify import local_search, search, search_state
+from verify.falsify import instance_search, local_search, search_state
 from verify.falsify.local_search import LocalClimb
 from verify.falsify.rays import Ray
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.evaluation import Seen
-from verify.falsify.regimes.search import _Searching
+from verify.falsify.regimes.regime_search import _Searching
 from verify.falsify.regimes.violations import SETTLED
+from verify.falsify.run_tables import Table
 from verify.falsify.search_state import SearchPoint
 from verify.falsify.shrink import _Shrinking
-from verify.falsify.tables import Table
 
 CLAIM = Claim(id="t:turns", lhs=eta, rhs=L, where=WHERE)
 
@@ -106,9 +106,9 @@ def test_terms_that_are_moved_to_the_other_side() -> None:
 
         generator: Any = SimpleNamespace(integers=integers)
         several = Claim(id="t:two", lhs=eta, rhs=L + D + 1, where=WHERE)
-        assert search._move_term(several, generator) == expected
+        assert instance_search._move_term(several, generator) == expected
     assert set(asked) == {2, 3}
-    assert search._move_term(Claim(id="t:one", lhs=eta, rhs=L, where=WHERE), SimpleNamespace()) is None  # type: ignore[arg-type]
+    assert instance_search._move_term(Claim(id="t:one", lhs=eta, rhs=L, where=WHERE), SimpleNamespace()) is None  # type: ignore[arg-type]
 
 
 def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -
             given.append(evaluations)
             state.count += evaluations
 
-    monkeypatch.setattr("verify.falsify.regimes.search.LevelClimb", Climb)
+    monkeypatch.setattr("verify.falsify.regimes.regime_search.LevelClimb", Climb)
     for starts, most, expected in ((2, 3000, [1500, 1500]), (30, 3000, [200] * 15), (3, 300, [160, 140]), (1, 0, [])):
         given.clear()
         state.count = 0
@@ -149,20 +149,22 @@ def test_runs_are_made_larger_once_all_kinds_were_tried(monkeypatch: pytest.Monk
     families = {"a": SimpleNamespace(in_floats=False), "b": SimpleNamespace(in_floats=True)}
     members = [SimpleNamespace(family=name, run=lambda: "run") for name in "ab" * 9]
     sizes: list[tuple[str, int]] = []
-    monkeypatch.setattr(search, "list_starts", lambda *_: iter(members))
-    monkeypatch.setattr(search, "count_instances", lambda _: len(members))
-    monkeypatch.setattr(search, "FAMILIES", families)
-    monkeypatch.setattr(search, "KINDS", ("x", "y"))
-    monkeypatch.setattr(search, "find_bases", lambda _: None)
-    monkeypatch.setattr(search, "run_table", lambda run: run)
+    monkeypatch.setattr(instance_search, "list_starts", lambda *_: iter(members))
+    monkeypatch.setattr(instance_search, "count_instances", lambda _: len(members))
+    monkeypatch.setattr(instance_search, "FAMILIES", families)
+    monkeypatch.setattr(instance_search, "KINDS", ("x", "y"))
+    monkeypatch.setattr(instance_search, "find_bases", lambda _: None)
+    monkeypatch.setattr(instance_search, "run_table", lambda run: run)
     claim: Any = SimpleNamespace(rate=None)
-    monkeypatch.setattr(search, "check", lambda given, run: "check" if given is claim and run == "run" else None)
-    monkeypatch.setattr(search, "generate_run", lambda _, __, kind, size, ___: sizes.append((kind, size)))
-    assert list(search._list_small_runs(claim, None)) == [("run", "check")] * 9  # type: ignore[arg-type]
+    monkeypatch.setattr(
+        instance_search, "check", lambda given, run: "check" if given is claim and run == "run" else None
+    )
+    monkeypatch.setattr(instance_search, "generate_run", lambda _, __, kind, size, ___: sizes.append((kind, size)))
+    assert list(instance_search._list_small_runs(claim, None)) == [("run", "check")] * 9  # type: ignore[arg-type]
     assert sizes == [(kind, size) for size in range(1, 9) for kind in "xy"]
     sizes.clear()
     claim.rate = 1
-    assert len(list(search._list_small_runs(claim, None))) == 9  # type: ignore[arg-type]
+    assert len(list(instance_search._list_small_runs(claim, None))) == 9  # type: ignore[arg-type]
     assert sizes == []
 
 

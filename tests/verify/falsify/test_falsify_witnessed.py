@@ -11,8 +11,8 @@ from witnesses import far_points, is_violated, plain_problems, witnessed
 
 from fedtheory.language.registry import find
 from verify.falsify import falsify
+from verify.falsify.run_tables import Table, count_clients, count_steps
 from verify.falsify.search_state import list_halves
-from verify.falsify.tables import Table, count_clients, count_steps
 
 pytestmark = pytest.mark.long
 

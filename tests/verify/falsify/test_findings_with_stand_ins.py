@@ -10,13 +10,13 @@ from claim_symbols import WHERE, L, eta
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language.claim import Claim
-from verify.falsify import finding
-from verify.falsify.regimes.search import _FEW_STEPS, _Searching
-from verify.falsify.search import Simplest
-from verify.falsify.tables import CheckedRun
+from verify.falsify import search_result
+from verify.falsify.instance_search import Simplest
+from verify.falsify.regimes.regime_search import _FEW_STEPS, _Searching
+from verify.falsify.run_tables import CheckedRun
 
 CLAIM = Claim(id="t:found", lhs=eta, rhs=L, where=WHERE)
-falsify: Any = finding.falsify
+falsify: Any = search_result.falsify
 REFUTES = SimpleNamespace(arithmetic=RATIONAL, holds=False)
 HOLDS = SimpleNamespace(arithmetic=RATIONAL, holds=True)
 
@@ -30,12 +30,12 @@ class Parts:
         self.by_regimes: Any = None
         self.violation: Any = None
         self.clear = False
-        monkeypatch.setattr(finding, "measure_work", lambda: self.now)
-        monkeypatch.setattr(finding, "resolve", lambda claim: claim)
-        monkeypatch.setattr(finding, "is_clear", lambda *_: self.clear)
+        monkeypatch.setattr(search_result, "measure_work", lambda: self.now)
+        monkeypatch.setattr(search_result, "resolve", lambda claim: claim)
+        monkeypatch.setattr(search_result, "is_clear", lambda *_: self.clear)
         for name in ("_search_small_runs", "_search_by_regimes", "search", "_shrink_violation", "_find_closest_run"):
-            monkeypatch.setattr(finding, name, getattr(self, name.strip("_")))
-        monkeypatch.setattr(finding, "_confirm", lambda *_: self.confirmed)
+            monkeypatch.setattr(search_result, name, getattr(self, name.strip("_")))
+        monkeypatch.setattr(search_result, "_confirm", lambda *_: self.confirmed)
 
     def _spend(self, name: str, *given: Any) -> None:
         self.now += 2
@@ -126,10 +126,10 @@ def test_a_violation_among_small_runs(parts: Parts) -> None:
 
 def test_a_violation_in_floats_refutes_nothing(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = SimpleNamespace(arithmetic=FLOAT, holds=False)
-    monkeypatch.setattr(finding, "_find_closest_run", lambda *_: ("large", seen))
+    monkeypatch.setattr(search_result, "_find_closest_run", lambda *_: ("large", seen))
     found = falsify(CLAIM, 12.0)
     assert (found.verdict, found.left_open) == ("not refuted", 3)
-    monkeypatch.setattr(finding, "_find_closest_run", lambda *_: (None, None))
+    monkeypatch.setattr(search_result, "_find_closest_run", lambda *_: (None, None))
     assert falsify(CLAIM, 12.0).verdict == "not refuted"
     assert parts.confirmed is None
 
@@ -138,15 +138,15 @@ def test_short_searches_have_seed_zero(parts: Parts, monkeypatch: pytest.MonkeyP
     """Short searches have seed zero and a quarter of the budget beyond a proof; simplification ends with the budget."""
     searches: list[float] = []
     state = SimpleNamespace(looked=1, applicable=1, left_open=0, violation=None)
-    monkeypatch.setattr(finding, "search_briefly", lambda _, budget: searches.append(budget) or state)  # type: ignore[func-returns-value]
-    finding.search_quickly(CLAIM, 3.0)
+    monkeypatch.setattr(search_result, "search_briefly", lambda _, budget: searches.append(budget) or state)  # type: ignore[func-returns-value]
+    search_result.search_quickly(CLAIM, 3.0)
     assert parts.asked == {"regimes": (3.0, 0), "refutation": (None, 105.0, 0)}
     assert searches == []
-    finding.search_further(CLAIM, 40.0)
+    search_result.search_further(CLAIM, 40.0)
     assert parts.asked == {"regimes": (10.0, 0), "refutation": (None, 114.0, 0)}
     nothing = SimpleNamespace(evaluations=1, applicable=0, counterexample=None, left_open=0, regimes=(), pairs=())
-    monkeypatch.setattr(finding, "_search_by_regimes", lambda *_: nothing)
-    finding.search_quickly(CLAIM, 3.0)
+    monkeypatch.setattr(search_result, "_search_by_regimes", lambda *_: nothing)
+    search_result.search_quickly(CLAIM, 3.0)
     assert searches == [1.5]
 
 
@@ -187,15 +187,15 @@ def test_counterexamples_that_are_shown(
         tried.append(table)
         return table
 
-    monkeypatch.setattr(finding, "measure_work", lambda: 0.0)
-    monkeypatch.setattr(finding, "find_simplest_violation", lambda *_: Simplest(simplest, 1, 1))
-    monkeypatch.setattr(finding, "shrink", shrink)
-    monkeypatch.setattr(finding, "is_clear", lambda *_: clear)
-    monkeypatch.setattr(finding, "measure_reading_effort", lambda _, table: costs[table])
-    monkeypatch.setattr(finding, "parse_run", lambda table, _: table)
-    monkeypatch.setattr(finding, "check_rigorously", lambda _, table: f"check of {table}")
+    monkeypatch.setattr(search_result, "measure_work", lambda: 0.0)
+    monkeypatch.setattr(search_result, "find_simplest_violation", lambda *_: Simplest(simplest, 1, 1))
+    monkeypatch.setattr(search_result, "shrink", shrink)
+    monkeypatch.setattr(search_result, "is_clear", lambda *_: clear)
+    monkeypatch.setattr(search_result, "measure_reading_effort", lambda _, table: costs[table])
+    monkeypatch.setattr(search_result, "parse_run", lambda table, _: table)
+    monkeypatch.setattr(search_result, "check_rigorously", lambda _, table: f"check of {table}")
     given: Any = CheckedRun("given", "known check")
-    found: Any = finding._shrink_violation(CLAIM, given, 9.0, 0, lambda: None)
+    found: Any = search_result._shrink_violation(CLAIM, given, 9.0, 0, lambda: None)
     assert tried == shrunk
     assert found == (shown, "known check" if shown == "given" else f"check of {shown}")
-    assert finding._shrink_violation(CLAIM, None, 9.0, 0, lambda: None) is None
+    assert search_result._shrink_violation(CLAIM, None, 9.0, 0, lambda: None) is None

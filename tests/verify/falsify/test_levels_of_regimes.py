@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from verify.falsify.regimes.algorithms import (
+from verify.falsify.regimes.algorithm_tables import (
     ClaimedAlgorithm,
     _build_factor,
     _build_local_work,
@@ -22,8 +22,8 @@ from verify.falsify.regimes.algorithms import (
 )
 from verify.falsify.regimes.factors import BASE, STANDARD, Factor, Point, count, normalise
 from verify.falsify.regimes.horizon import find_rounds
-from verify.falsify.regimes.problems import build_problem, find_largest_step
-from verify.falsify.rounding import round_below, round_power
+from verify.falsify.regimes.problem_tables import build_problem, find_largest_step
+from verify.falsify.simple_numbers import round_below, round_power
 from verify.instances.algorithms import build_mixing_matrix
 
 HALF = fmpq(1, 2)

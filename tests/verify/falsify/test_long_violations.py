@@ -13,7 +13,7 @@ from fedtheory import quantities as q
 from verify.falsify.regimes.confirmation import decide_table, estimate_exact_work
 from verify.falsify.regimes.evaluation import Evaluation
 from verify.falsify.regimes.factors import BASE, Point, normalise
-from verify.falsify.regimes.problems import build_problem, count_clients
+from verify.falsify.regimes.problem_tables import build_problem, count_clients
 
 eta, tau, smooth, rounds, drawn, distance, zeta = sp.symbols("eta tau L T m D zeta", positive=True)
 

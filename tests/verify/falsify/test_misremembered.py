@@ -8,8 +8,8 @@ from verdicts import SEARCH, is_refuted, verdict_by_default
 
 from fedtheory import Claim
 from fedtheory.language.targets import resolve
-from verify.falsify.finding import EVALUATIONS as EVALUATIONS_OF_A_SECOND
 from verify.falsify.regimes import search_regimes
+from verify.falsify.search_result import EVALUATIONS as EVALUATIONS_OF_A_SECOND
 
 pytestmark = pytest.mark.long
 

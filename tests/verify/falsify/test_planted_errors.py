@@ -9,9 +9,9 @@ from planted_errors import COUNT, planted_errors
 from verdicts import SEARCH, is_refuted
 
 from fedtheory.language.targets import resolve
-from verify.falsify.finding import EVALUATIONS as EVALUATIONS_OF_A_SECOND
 from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.confirmation import decide_table
+from verify.falsify.search_result import EVALUATIONS as EVALUATIONS_OF_A_SECOND
 
 SHARE = 0.97
 """Least share of the false errors that must be refuted."""

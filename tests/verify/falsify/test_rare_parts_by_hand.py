@@ -16,14 +16,14 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.falsify import mixed_runs
-from verify.falsify.regimes import factors, horizon, search, violations
+from verify.falsify.regimes import factors, horizon, regime_search, violations
 from verify.falsify.regimes.climb import LevelClimb
-from verify.falsify.regimes.design import _make_pair
+from verify.falsify.regimes.covering_design import _make_pair
 from verify.falsify.regimes.edge import Edge
-from verify.falsify.regimes.problems import _negate_curvatures
-from verify.falsify.regimes.search import _Searching
+from verify.falsify.regimes.problem_tables import _negate_curvatures
+from verify.falsify.regimes.regime_search import _Searching
+from verify.falsify.run_tables import CheckedRun
 from verify.falsify.scalings import _scale_coordinate
-from verify.falsify.tables import CheckedRun
 
 T = sp.Symbol("T", positive=True)
 
@@ -206,7 +206,7 @@ def test_only_violations_that_apply_are_found() -> None:
 
 def test_levels_from_which_a_search_goes_on() -> None:
     """One new run for each level that is not plain; runs without noise and start only if the objectives matter."""
-    name = next(iter(search._OBJECTIVES))
+    name = next(iter(regime_search._OBJECTIVES))
 
     def seen(sources: str, **point: Any) -> Any:
         return SimpleNamespace(point={"sources": sources, **point})

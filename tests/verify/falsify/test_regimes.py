@@ -19,13 +19,13 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.regimes import search_regimes
-from verify.falsify.regimes.algorithms import ClaimedAlgorithm, count_rounds_of_a_cycle
+from verify.falsify.regimes.algorithm_tables import ClaimedAlgorithm, count_rounds_of_a_cycle
 from verify.falsify.regimes.confirmation import decide_table
-from verify.falsify.regimes.design import Design
+from verify.falsify.regimes.covering_design import Design
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.evaluation import Evaluation, rate_run
 from verify.falsify.regimes.factors import BASE, STANDARD, count, normalise
-from verify.falsify.tables import count_steps
+from verify.falsify.run_tables import count_steps
 
 ALONE = (a.one_client, a.full_gradients, a.strongly_convex_clients, a.same_local_work, a.unit_server_step)
 

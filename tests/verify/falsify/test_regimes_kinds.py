@@ -18,13 +18,13 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.effort import measure_work, spend
-from verify.falsify.finding import EVALUATIONS
 from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.evaluation import Evaluation, Seen
 from verify.falsify.regimes.factors import BASE, Point, normalise
-from verify.falsify.regimes.search import Search
+from verify.falsify.regimes.regime_search import Search
 from verify.falsify.regimes.violations import SETTLED, Violations
-from verify.falsify.tables import Table
+from verify.falsify.run_tables import Table
+from verify.falsify.search_result import EVALUATIONS
 
 eta, L, D, N, K = sp.symbols("eta L D N K", positive=True)
 omega = sp.Symbol("omega", nonnegative=True)

@@ -18,15 +18,15 @@ from fedtheory.language.claim import Claim
 from verify.falsify import generation, mixed_runs, score, search_state
 from verify.falsify.equal_sides import solve_equations
 from verify.falsify.exponents import NOTHING_THERE
+from verify.falsify.instance_search import _rank_for_long_horizons
 from verify.falsify.local_search import find_factor_within
 from verify.falsify.rays import Ray
 from verify.falsify.regimes import confirmation, edge
 from verify.falsify.regimes.edge import Edge, _excess
-from verify.falsify.regimes.search import Search
+from verify.falsify.regimes.regime_search import Search
+from verify.falsify.run_tables import get
 from verify.falsify.score import NOTHING
-from verify.falsify.search import _rank_for_long_horizons
 from verify.falsify.search_state import _MARGIN, CheckedPoint, SearchDone, SearchPoint, SearchState
-from verify.falsify.tables import get
 
 CLAIM = Claim(id="t:stand-ins", lhs=eta, rhs=L, where=WHERE)
 

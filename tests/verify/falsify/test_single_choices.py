@@ -27,7 +27,7 @@ from fedtheory.search import chains, conic, known
 from verify.check import rates, runs_at_places
 from verify.check.runs_at_places import RunsAtPlaces
 from verify.falsify.regimes.climb import LevelClimb
-from verify.falsify.regimes.search import _Over, _Searching
+from verify.falsify.regimes.regime_search import _Over, _Searching
 from verify.falsify.score import _balance
 from verify.grade import exercise_checks
 from verify.grade.point_entries import _read_entry

@@ -10,7 +10,7 @@ import pytest
 from flint import fmpq
 
 from fedtheory.errors import InputError
-from verify.falsify import generation, local_search, polish, rays, search, search_state
+from verify.falsify import generation, instance_search, local_search, polish, rays, search_state
 from verify.falsify.exponents import NOTHING_THERE, Logarithms, Room
 from verify.falsify.local_search import LocalClimb
 from verify.falsify.rays import Ray, ScaledRun
@@ -189,21 +189,21 @@ def test_a_local_search_ends_where_it_has_climbed(
     """With a term moved to the other side the start is evaluated again; a reduced run keeps its structure."""
     climbs: list[LocalClimb] = []
     kept: list[SearchPoint] = []
-    monkeypatch.setattr(search, "_choose", lambda *_: SearchPoint("start", 1.0))  # type: ignore[arg-type]
-    monkeypatch.setattr(search, "_move_term", lambda *_: view)
+    monkeypatch.setattr(instance_search, "_choose", lambda *_: SearchPoint("start", 1.0))  # type: ignore[arg-type]
+    monkeypatch.setattr(instance_search, "_move_term", lambda *_: view)
     starts: list[SearchPoint] = []
-    monkeypatch.setattr(search, "_reduce", lambda _, start, __: (starts.append(start), reduced)[1])
-    monkeypatch.setattr(search, "_make_all_moves", lambda climb, _: climbs.append(climb))
+    monkeypatch.setattr(instance_search, "_reduce", lambda _, start, __: (starts.append(start), reduced)[1])
+    monkeypatch.setattr(instance_search, "_make_all_moves", lambda climb, _: climbs.append(climb))
     state: Any = SimpleNamespace(claim=None, look=lambda _: 5.0, keep=kept.append, moved="unset")
-    end = search._climb(state, None, 60)  # type: ignore[arg-type]
+    end = instance_search._climb(state, None, 60)  # type: ignore[arg-type]
     assert state.moved == view
     assert starts == [SearchPoint("start", 1.0 if view is None else 5.0)]  # type: ignore[arg-type]
     assert kept == [end] == [reduced or starts[0]]
     (climb,) = climbs
     assert climb.left == 60
     assert climb._structure is (list_variants if reduced is None else list_other_shapes)
-    monkeypatch.setattr(search, "_choose", lambda *_: None)
-    assert search._climb(state, None, 60) is None  # type: ignore[arg-type]
+    monkeypatch.setattr(instance_search, "_choose", lambda *_: None)
+    assert instance_search._climb(state, None, 60) is None  # type: ignore[arg-type]
     assert len(kept) == 1
 
 
@@ -222,7 +222,7 @@ def test_moves_of_a_local_search_in_turn() -> None:
 
             return note
 
-    search._make_all_moves(Climb(), "random")  # type: ignore[arg-type]
+    instance_search._make_all_moves(Climb(), "random")  # type: ignore[arg-type]
     turn = [
         ("sweep_scalings", (2, 1, 0.5), "random"),
         ("sweep_structure",),
@@ -234,16 +234,16 @@ def test_moves_of_a_local_search_in_turn() -> None:
 
 def test_half_of_the_local_searches_leave_something_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each choice of aspects with the same probability, and none where the claim says nothing of the rest."""
-    monkeypatch.setattr(search, "remove_aspects", lambda table, names: (table, names))
-    count = len(search._ASPECTS)
+    monkeypatch.setattr(instance_search, "remove_aspects", lambda table, names: (table, names))
+    count = len(instance_search._ASPECTS)
     for number in range(2 * count):
         for score in (3.0, NOTHING):
             asked: list[int] = []
             generator: Any = SimpleNamespace(integers=lambda most, n=number, a=asked: a.append(most) or n)
             state: Any = SimpleNamespace(look=lambda _, s=score: s)
-            found = search._reduce(state, SearchPoint("run", 1.0), generator)  # type: ignore[arg-type]
+            found = instance_search._reduce(state, SearchPoint("run", 1.0), generator)  # type: ignore[arg-type]
             assert asked == [2 * count]
-            left: Any = ("run", search._ASPECTS[number]) if number < count else None
+            left: Any = ("run", instance_search._ASPECTS[number]) if number < count else None
             expected = SearchPoint(left, 3.0) if number < count and score == 3.0 else None
             assert found == expected
 
@@ -253,16 +253,16 @@ def test_long_horizons_are_searched_with_all_terms_in_place(monkeypatch: pytest.
     seen: list[Any] = []
     state: Any = SimpleNamespace(claim=None, reach=NEAR, moved=3)
     state.look = lambda _: 2.0
-    monkeypatch.setattr(search, "remove_aspects", lambda table, names: (table, names))
-    monkeypatch.setattr(search, "_choose", lambda *_: SearchPoint("run", 1.0))  # type: ignore[arg-type]
+    monkeypatch.setattr(instance_search, "remove_aspects", lambda table, names: (table, names))
+    monkeypatch.setattr(instance_search, "_choose", lambda *_: SearchPoint("run", 1.0))  # type: ignore[arg-type]
     monkeypatch.setattr(
-        search,
+        instance_search,
         "_make_all_moves",
         lambda climb, _: seen.append((climb.at, climb.left, state.reach, state.moved, climb._structure)),
     )
     for may in (False, True):
-        monkeypatch.setattr(search, "_may_go_far", lambda _, may=may: may)
-        search._search_long_horizons(state, ("noise",), None)  # type: ignore[arg-type]
+        monkeypatch.setattr(instance_search, "_may_go_far", lambda _, may=may: may)
+        instance_search._search_long_horizons(state, ("noise",), None)  # type: ignore[arg-type]
         assert (state.reach, state.moved) == (NEAR, 3)
         reduced: Any = ("run", ("noise",))
         assert seen == [(SearchPoint(reduced, 2.0), 400, FAR, None, list_other_shapes)] * may

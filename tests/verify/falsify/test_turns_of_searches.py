@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from verify.falsify.regimes import search as regimes
+from verify.falsify.regimes import regime_search as regimes
 from verify.falsify.regimes.factors import BASE
 
-search: Any = import_module("verify.falsify.search")
+search: Any = import_module("verify.falsify.instance_search")
 shrink: Any = import_module("verify.falsify.shrink")
 
 

@@ -21,8 +21,8 @@ from verify.falsify.regimes import Pairs, Regime, search_regimes, violations
 from verify.falsify.regimes.evaluation import Evaluation, Seen
 from verify.falsify.regimes.factors import BASE
 from verify.falsify.regimes.violations import SETTLED, Violations
+from verify.falsify.run_tables import list_features, make_working_table
 from verify.falsify.search_state import FAR, SearchState
-from verify.falsify.tables import list_features, make_working_table
 from verify.searches import Searches
 from verify.verdict import verify
 

@@ -18,7 +18,7 @@ from verify.falsify.regimes import confirmation, violations
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import BASE
 from verify.falsify.regimes.violations import SETTLED, Violations, _classify, _compute_relative_gap, _has_zero_side
-from verify.falsify.tables import CheckedRun
+from verify.falsify.run_tables import CheckedRun
 
 
 def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:

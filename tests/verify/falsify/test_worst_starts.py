@@ -18,8 +18,8 @@ from fedtheory.language.targets import resolve
 from fedtheory.search import SampledGradient, find_worst_functions
 from fedtheory.search.blocks import SHARED
 from fedtheory.search.worst_functions import WorstFunction, _find_coordinates
-from verify.falsify.search import search_worst_starts
-from verify.falsify.tables import evaluate_run
+from verify.falsify.instance_search import search_worst_starts
+from verify.falsify.run_tables import evaluate_run
 from verify.falsify.worst_starts import _build_runs, _list_from_common_start, list_worst_starts
 
 x, y, F, v, w, best = sp.symbols("x y F v w best", real=True)

@@ -22,8 +22,7 @@ from fedtheory.language.registry import find, is_an_id
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
 from verify.falsify.local_search import apply_scaling, move_to_edge
-from verify.falsify.scalings import find_scaling
-from verify.falsify.tables import (
+from verify.falsify.run_tables import (
     STEP_SIZE,
     Table,
     change,
@@ -35,6 +34,7 @@ from verify.falsify.tables import (
     scale,
     with_clients,
 )
+from verify.falsify.scalings import find_scaling
 from verify.instances import FAMILIES, families_for
 from verify.slack import run_files
 

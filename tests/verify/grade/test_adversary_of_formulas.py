@@ -6,8 +6,8 @@ import pytest
 import sympy as sp
 
 from fedtheory.language.exercises import ExpressionQuestion
-from verify.grade.answer import read_answer
 from verify.grade.answer_limits import Ambiguous
+from verify.grade.answer_text import read_answer
 from verify.grade.equality import agree, are_equal
 from verify.grade.questions.expression import _mark
 

@@ -18,7 +18,7 @@ from fedtheory.language.registry import find, list_sharper_claims
 from fedtheory.runfile import parse_run, run_table
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
 from verify.check import check
-from verify.falsify.tables import count_clients
+from verify.falsify.run_tables import count_clients
 from verify.grade import grade_bound
 from verify.grade.battery import build_battery
 from verify.grade.bound import _list_proved_bounds

@@ -16,12 +16,12 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from fedtheory.sources.renard2022.statements.notation import D, L, M, eta, sigma, tau, zeta
 from verify.grade import grade_bound
+from verify.grade.answer_dimensions import find_units
 from verify.grade.battery import _classify_run
 from verify.grade.counterexample import _is_clear
-from verify.grade.dimensions import find_units
 from verify.grade.equality import are_equal, has_units_of
 from verify.grade.looseness import measure_looseness
-from verify.grade.rule import compute_share
+from verify.grade.partial_credit import compute_share
 
 DRIFT = find("renard2022:lemma-2.3")
 PRINTED = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2

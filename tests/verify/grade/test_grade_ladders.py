@@ -18,13 +18,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check.joint_checks import CheckResult
+from verify.falsify.run_tables import make_working_table
 from verify.falsify.search_state import estimate_exact_cost
-from verify.falsify.tables import make_working_table
+from verify.grade.answer_dimensions import _find_exponent
 from verify.grade.battery import Battery, _limit_each_kind
 from verify.grade.bound import _find_smaller_bound, _is_at_least, _list_proved_bounds
 from verify.grade.confinement import Limits
 from verify.grade.counterexample import describe_size
-from verify.grade.dimensions import _find_exponent
 from verify.grade.equality import are_equal, has_units_of
 from verify.grade.ladders import _build_level, _list_corners, _list_levels
 from verify.grade.looseness import _find_common_denominator, _Range, measure_looseness

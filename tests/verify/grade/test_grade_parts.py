@@ -17,12 +17,12 @@ from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exercises import CodeQuestion
-from verify.grade import answer_limits, dimensions, exercise_checks, looseness
+from verify.grade import answer_dimensions, answer_limits, exercise_checks, looseness
 from verify.grade import ladders as grade_ladders
+from verify.grade.answer_dimensions import _find_exponent, _measure_size
 from verify.grade.answer_limits import Guarded, Unreadable
 from verify.grade.bound import BoundFinding
 from verify.grade.counterexample import Counterexample
-from verify.grade.dimensions import _find_exponent, _measure_size
 from verify.grade.equations import eliminate_equations
 from verify.grade.folder import grade_folder
 from verify.grade.looseness import Looseness, _find_simplest_unbounded, _Places, measure_looseness
@@ -36,13 +36,13 @@ x, y = sp.symbols("x y", positive=True)
 
 def test_units_need_values_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Units are determined by finite non-zero values on all runs, for whole and half powers; a root halves them."""
-    loss, length = dimensions._LOSS, dimensions._LENGTH
-    monkeypatch.setattr(dimensions, "_build_runs", lambda _: [0, 1, 2])
+    loss, length = answer_dimensions._LOSS, answer_dimensions._LENGTH
+    monkeypatch.setattr(answer_dimensions, "_build_runs", lambda _: [0, 1, 2])
 
     def units(values: list[float], *, root: bool = False) -> Any:
-        monkeypatch.setattr(dimensions, "_measure_size", lambda _, run: values[run])
+        monkeypatch.setattr(answer_dimensions, "_measure_size", lambda _, run: values[run])
         given: Any = SimpleNamespace(root=root)
-        return dimensions._find_units_on(given, 0)
+        return answer_dimensions._find_units_on(given, 0)
 
     assert units([3.0, 3.0 * loss, 3.0 * length**2]) == (1, 2)
     assert units([3.0, 3.0 * loss, 3.0 * length**2], root=True) == (Fraction(1, 2), 1)

@@ -16,6 +16,7 @@ from verify.grade import code_repair, point_entries, shown_answer
 from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs
 from verify.grade.literals import list_bound_names, read_literals
 from verify.grade.marking import AnswerRow, Result, _check_header
+from verify.grade.partial_credit import compute_share
 from verify.grade.point_entries import (
     EnteredPoints,
     add_given_points,
@@ -27,7 +28,6 @@ from verify.grade.point_entries import (
 )
 from verify.grade.questions.mark import GivenAnswer
 from verify.grade.result_files import _list_cells, write_points
-from verify.grade.rule import compute_share
 from verify.grade.submission import digest, header
 
 

@@ -16,7 +16,7 @@ from fedtheory.language.exercises import BoundQuestion
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.falsify.tables import Table
+from verify.falsify.run_tables import Table
 from verify.grade import battery, folder
 from verify.grade.battery import Battery
 from verify.grade.feedback import RUN_FILE, _write_run, annotate_run

@@ -16,7 +16,7 @@ from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.check.joint_checks import CheckResult
-from verify.falsify.tables import CheckedRun
+from verify.falsify.run_tables import CheckedRun
 from verify.grade import battery as batteries
 from verify.grade import bound, counterexample, exercise_checks, notebook_answers
 from verify.grade.answer_limits import Unreadable

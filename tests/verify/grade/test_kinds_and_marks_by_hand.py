@@ -17,7 +17,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from verify.check import joint_checks
 from verify.check.decision import FAILS, HOLDS
-from verify.falsify import generation, scalings, tables
+from verify.falsify import generation, run_tables, scalings
 from verify.falsify.regimes import horizon
 from verify.grade import folder
 from verify.grade.answer_limits import Unreadable
@@ -256,12 +256,12 @@ def test_names_of_aggregation_weights(monkeypatch: pytest.MonkeyPatch) -> None:
             raise InputError("clock", "no closed form")
         return times
 
-    monkeypatch.setattr(tables, "compute_time_based_weights", weights)
+    monkeypatch.setattr(run_tables, "compute_time_based_weights", weights)
 
     def name(chosen: Any) -> Any:
         algorithm = SimpleNamespace(aggregation=SimpleNamespace(chosen=chosen), clock=None)
         run: Any = SimpleNamespace(algorithm=algorithm, problem=SimpleNamespace(weights=None))
-        return tables._name_aggregation(run).get("algorithm.aggregation")
+        return run_tables._name_aggregation(run).get("algorithm.aggregation")
 
     assert name(None) is None
     assert name((fmpq(1, 2), fmpq(2))) == "time-based"

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from fedtheory.errors import InputError
-from verify.grade import answer, result_files, sandbox, submission
+from verify.grade import answer_text, result_files, sandbox, submission
 from verify.grade.answer_limits import Ambiguous, Unreadable
 from verify.grade.answer_sides import _remove_condition
 from verify.grade.sandbox import run_code
@@ -56,12 +56,12 @@ def test_statements_side_by_side_are_refused() -> None:
 )
 def test_sides_that_agree(other: str, side: str, names: Any, expected: str | None) -> None:
     """Rounded numbers agree with the one with more digits, or that is not rounded, if nothing has a name."""
-    found = sp.Rational(side) if "." not in side else answer._read_side(side, names)
+    found = sp.Rational(side) if "." not in side else answer_text._read_side(side, names)
     if expected is None:
         with pytest.raises(Ambiguous, match="differ"):
-            answer._require_agreement(other, side, found, names)
+            answer_text._require_agreement(other, side, found, names)
     else:
-        assert answer._require_agreement(other, side, found, names) == answer._read_side(expected, names)
+        assert answer_text._require_agreement(other, side, found, names) == answer_text._read_side(expected, names)
 
 
 def test_answers_that_are_read_back(monkeypatch: pytest.MonkeyPatch) -> None:

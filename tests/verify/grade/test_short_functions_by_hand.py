@@ -24,7 +24,7 @@ from verify.check import perturbed_runs, rates, stationary_orders
 from verify.check.stationary_orders import find_leading_term
 from verify.falsify import starts
 from verify.falsify.counts import _find_conditions
-from verify.falsify.regimes import algorithms, coverage, factors
+from verify.falsify.regimes import algorithm_tables, coverage, factors
 from verify.grade import marking, notebook_answers, result_files
 from verify.grade.answer_limits import Ambiguous, Guarded, NoValue, UnknownSymbol
 from verify.grade.answer_sides import unwrap
@@ -148,18 +148,18 @@ def test_horizons_in_words(level: Any, words: str) -> None:
 
 def test_times_and_cycles_of_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     """One client may be eight times slower; a cycle ends when all have reported in proportion to their speed."""
-    assert algorithms._compute_times("one slow", 3) == [1, 1, 8]
-    assert algorithms._compute_times("equal times", 3) == [1, 1, 1]
-    longest = algorithms._LONGEST
-    assert algorithms._compute_times("other", longest + 1) == [*range(1, longest + 1), 1]
-    monkeypatch.setattr(algorithms, "count_clients", lambda _: 3)
-    assert algorithms.count_rounds_of_a_cycle({}) == 1
-    assert algorithms.count_rounds_of_a_cycle({"clock": "one slow"}) == 8 + 8 + 1
-    assert algorithms.count_rounds_of_a_cycle({"clock": "equal times"}) == 3
+    assert algorithm_tables._compute_times("one slow", 3) == [1, 1, 8]
+    assert algorithm_tables._compute_times("equal times", 3) == [1, 1, 1]
+    longest = algorithm_tables._LONGEST
+    assert algorithm_tables._compute_times("other", longest + 1) == [*range(1, longest + 1), 1]
+    monkeypatch.setattr(algorithm_tables, "count_clients", lambda _: 3)
+    assert algorithm_tables.count_rounds_of_a_cycle({}) == 1
+    assert algorithm_tables.count_rounds_of_a_cycle({"clock": "one slow"}) == 8 + 8 + 1
+    assert algorithm_tables.count_rounds_of_a_cycle({"clock": "equal times"}) == 3
     for kind in ("long intervals", "buffer"):
-        assert algorithms.count_rounds_of_a_cycle({"clock": kind}) == 1
-    cycle = math.lcm(*algorithms._compute_times("fixed intervals", 3))
-    assert algorithms.count_rounds_of_a_cycle({"clock": "fixed intervals"}) == cycle
+        assert algorithm_tables.count_rounds_of_a_cycle({"clock": kind}) == 1
+    cycle = math.lcm(*algorithm_tables._compute_times("fixed intervals", 3))
+    assert algorithm_tables.count_rounds_of_a_cycle({"clock": "fixed intervals"}) == cycle
 
 
 # Grades.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from verify.grade.answer import read_answer
 from verify.grade.answer_limits import Unreadable
+from verify.grade.answer_text import read_answer
 
 T, N = sp.symbols("T N", positive=True)
 QUARTER = (T / N**3) ** sp.Rational(1, 4)

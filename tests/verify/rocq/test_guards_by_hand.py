@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.proofs.numbers import SymbolTable
 from verify.check import rates
-from verify.falsify.rounding import _list_near
+from verify.falsify.simple_numbers import _list_near
 from verify.grade import ladders as grade_ladders
 from verify.rocq.numbers import SignProofs
 from verify.rocq.places import AT_STEP

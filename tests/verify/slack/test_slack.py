@@ -28,7 +28,7 @@ from verify.slack import (
     select_proved_bounds,
     select_proved_claims,
 )
-from verify.slack.parts import bound_of
+from verify.slack.bound_parts import bound_of
 from verify.slack.search import regenerate, remove_stale
 from verify.slack.stored_runs import list_stored_files, store_run
 from verify.verdict import verify

@@ -12,7 +12,7 @@ from fedtheory import Claim, InputError
 from fedtheory import quantities as q
 from fedtheory.language.registry import find, papers
 from verify.slack import compute_shares
-from verify.slack.parts import select_lowerable_parts, with_constants
+from verify.slack.bound_parts import select_lowerable_parts, with_constants
 from verify.slack.tightened_constants import check_constants, locate_tightened_file, read_tightened_constants
 from verify.slack.tightening import regenerate_tightened
 

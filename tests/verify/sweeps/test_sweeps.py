@@ -20,7 +20,7 @@ from fedtheory.federation.problem.datasets import DataSet
 from fedtheory.language.registry import claims_of, find
 from verify.check import check
 from verify.sweeps import read_results, read_spec, run_sweep
-from verify.sweeps.design import Design, read_design
+from verify.sweeps.sweep_design import Design, read_design
 
 THEOREM = "renard2022:thm-2.1"
 
@@ -337,7 +337,7 @@ def test_diverging_runs_on_data_are_called_so_at_once(tmp_path: Path, monkeypatc
     def refuse(*_arguments: object) -> Run:
         raise AssertionError
 
-    monkeypatch.setattr("verify.sweeps.outcome._read_exactly", refuse)
+    monkeypatch.setattr("verify.sweeps.row_outcome._read_exactly", refuse)
     monkeypatch.setattr("verify.check.escalation._BUDGET", 1)
     (tmp_path / "mine.py").write_text(
         "from fedtheory import Claim, quantities as q\n"

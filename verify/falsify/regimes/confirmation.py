@@ -15,7 +15,7 @@ from verify.check.escalation import LONGEST_IN_RATIONALS, make_decidable
 from verify.effort import estimate_simulation, measure_work
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point
-from verify.falsify.tables import NO_RUN, CheckedRun, Table, read, write_table
+from verify.falsify.run_tables import NO_RUN, CheckedRun, Table, read, write_table
 
 _LIGHT, _MOST = 0.2, LONGEST_IN_RATIONALS
 """Seconds of exact work above which a cheaper violation is searched for, and above which no exact check is made.

@@ -19,7 +19,7 @@ from fedtheory.language.premises import list_failures_among, premises
 from verify.check.comparison import Comparison, compare_whole_run
 from verify.check.links import compile_conditions
 from verify.falsify.regimes.factors import is_tied
-from verify.falsify.tables import NO_RUN
+from verify.falsify.run_tables import NO_RUN
 
 UNBOUNDED = math.inf
 """Value if no condition limits the step size."""

@@ -19,7 +19,7 @@ from fedtheory.language.quantities.measuring.expectations import AtSteps
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.effort import spend
-from verify.falsify.regimes.algorithms import ClaimedAlgorithm, build_decreasing_steps
+from verify.falsify.regimes.algorithm_tables import ClaimedAlgorithm, build_decreasing_steps
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.factors import (
     MOST_SEPARATE,
@@ -33,11 +33,11 @@ from verify.falsify.regimes.factors import (
     normalise,
 )
 from verify.falsify.regimes.horizon import find_rounds
-from verify.falsify.regimes.problems import build_problem, find_largest_step
-from verify.falsify.rounding import round_below
+from verify.falsify.regimes.problem_tables import build_problem, find_largest_step
+from verify.falsify.run_tables import NO_RUN, Table
 from verify.falsify.score import NOTHING, score, score_balanced
 from verify.falsify.search_state import measure_movement
-from verify.falsify.tables import NO_RUN, Table
+from verify.falsify.simple_numbers import round_below
 from verify.instances import assumes_only_smoothness
 
 _SMALL = fmpq(1, 2**14)

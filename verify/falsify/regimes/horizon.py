@@ -7,9 +7,9 @@ import math
 from flint import fmpq
 
 from fedtheory.arithmetic import plain_float
-from verify.falsify.regimes.algorithms import ClaimedAlgorithm, count_rounds_of_a_cycle
+from verify.falsify.regimes.algorithm_tables import ClaimedAlgorithm, count_rounds_of_a_cycle
 from verify.falsify.regimes.factors import DATA, WITH_REPLACEMENT, Point
-from verify.falsify.regimes.problems import (
+from verify.falsify.regimes.problem_tables import (
     count_clients,
     count_local_steps,
     count_participants,

@@ -25,7 +25,7 @@ from verify.effort import measure_work
 from verify.falsify.regimes.confirmation import confirm, decide_table, estimate_exact_work
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import Point
-from verify.falsify.tables import NO_RUN, CheckedRun, Table
+from verify.falsify.run_tables import NO_RUN, CheckedRun, Table
 
 _STEADY = 100
 """Required ratio of a violation's gap to its change at perturbed runs."""

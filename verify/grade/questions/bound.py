@@ -13,8 +13,8 @@ from fedtheory.language.registry import all_claims
 from verify.grade.asked_formula import read_formula
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.looseness import Growth
+from verify.grade.partial_credit import BOUND_RULE, CLOSE
 from verify.grade.questions.mark import Mark, describe_rule, mark_text
-from verify.grade.rule import BOUND_RULE, CLOSE
 
 _SEARCHING = 0.5
 """Search size in thousands of runs for one bound: a hundred bounds on two cores take a minute or two."""

@@ -7,8 +7,8 @@ from fractions import Fraction
 import sympy as sp
 
 from fedtheory.language.exercises import CodeQuestion
-from verify.grade.answer import read_answer
 from verify.grade.answer_limits import Unreadable
+from verify.grade.answer_text import read_answer
 from verify.grade.questions.mark import WRONG, GivenAnswer, Mark, describe_rule, mark_answer
 
 

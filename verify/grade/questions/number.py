@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.language.exercises import NumberQuestion
-from verify.grade.answer import read_answer
+from verify.grade.answer_text import read_answer
 from verify.grade.equality import compute_value
 from verify.grade.questions.mark import RIGHT, WRONG, Mark, mark_text
 

@@ -18,7 +18,7 @@ from fedtheory.federation import Algorithm, LocalWork, fedavg
 from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import Clock, Policy
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.rule import repeat_for_clients
+from fedtheory.federation.update_rule import repeat_for_clients
 from fedtheory.sources.fraboni2022.experiments.hardware import spread_times
 
 Weighting = Literal["Identical", "Time-based"]

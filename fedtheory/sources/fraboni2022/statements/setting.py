@@ -151,7 +151,7 @@ CLAIMS = [
         assumptions=(a.asynchronous,),
         printed=r"\omega_i(n)\coloneqq\mathbb I(T_i^n\le\Delta t^n)d_i(n)",
         note="For fixed update times the weights are not random: $q_i(n)=\\omega_i(n)$.",
-        implemented_by="fedtheory.federation.rule:Aggregation",
+        implemented_by="fedtheory.federation.update_rule:Aggregation",
     ),
     claim.algorithm("eq-6", "Aggregation scheme with stale contributions", "(6)")(
         chain=(norm_sq(next_virtual - theta - eta_g * ClientSum(q_in * (next_local - received))), "==", 0),

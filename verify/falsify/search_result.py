@@ -17,9 +17,7 @@ from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
 from verify.check.escalation import check_rigorously
 from verify.effort import measure_work
-from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regimes
-from verify.falsify.score import score
-from verify.falsify.search import (
+from verify.falsify.instance_search import (
     Simplest,
     find_simplest_violation,
     require_testable,
@@ -27,9 +25,11 @@ from verify.falsify.search import (
     search_briefly,
     search_worst_starts,
 )
+from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regimes
+from verify.falsify.run_tables import CheckedRun, Table, evaluate_rigorously, make_working_table, write_table
+from verify.falsify.score import score
 from verify.falsify.search_state import SearchState, is_moving
 from verify.falsify.shrink import is_clear, measure_reading_effort, shrink, simplify
-from verify.falsify.tables import CheckedRun, Table, evaluate_rigorously, make_working_table, write_table
 from verify.shown_place import choose_place, describe_points
 
 EVALUATIONS = 160

@@ -18,9 +18,14 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.schedules import StepSizes
 from fedtheory.runfile.definitions import find_definition, is_user_defined
 from verify.falsify.regimes.factors import WITH_REPLACEMENT, Factor, Level, Point
-from verify.falsify.regimes.problems import count_clients, count_local_steps, count_participants, get_unit_of_values
-from verify.falsify.rounding import round_power
-from verify.falsify.tables import Table, find_most_steps
+from verify.falsify.regimes.problem_tables import (
+    count_clients,
+    count_local_steps,
+    count_participants,
+    get_unit_of_values,
+)
+from verify.falsify.run_tables import Table, find_most_steps
+from verify.falsify.simple_numbers import round_power
 from verify.instances.algorithms import build_mixing_matrix
 
 _TRIED = ("0", "1/10", "1/2", "9/10", "1", "2", "10")

@@ -24,7 +24,7 @@ from fedtheory.runfile import RunReader, parse_run
 from verify.check import Check, check
 from verify.check.escalation import escalate, is_short
 from verify.sweeps.columns import name_margin_column
-from verify.sweeps.design import Design
+from verify.sweeps.sweep_design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
 """Verdicts of a claim on a run, the most notable first.

@@ -17,8 +17,8 @@ from verify.falsify.regimes.factors import (
     count,
     has_single_clients,
 )
-from verify.falsify.rounding import round_power
-from verify.falsify.tables import Table, build_diagonal
+from verify.falsify.run_tables import Table, build_diagonal
+from verify.falsify.simple_numbers import round_power
 
 _ONE, _ZERO, _MINUS_ONE = fmpq(1), fmpq(0), fmpq(-1)
 _THIN = fmpq(1, 64)

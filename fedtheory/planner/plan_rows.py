@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.answer import Plan
 from fedtheory.planner.bound import NOT_GIVEN
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.measurements import DRIFTS
 from fedtheory.planner.planning import sort_terms
+from fedtheory.planner.recommendation import Plan
 from fedtheory.planner.sentences import Write, write_formula
 from fedtheory.planner.target import RoundCost, RoundsToAccuracy
 from fedtheory.shown import short, short_below

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, arithmetic_of
-from fedtheory.federation.losses.kinds import LossFamily
+from fedtheory.federation.losses.scalar_losses import LossFamily
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,12 @@ from fedtheory.language.claim import Claim
 from verify.effort import measure_work
 from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.coverage import Pairs, Regime, list_regimes
-from verify.falsify.regimes.design import Design
+from verify.falsify.regimes.covering_design import Design
 from verify.falsify.regimes.evaluation import Evaluation, Seen, rate_run
 from verify.falsify.regimes.factors import BASE, HALF_OF_MANY, Level, Point, restrict_counts
 from verify.falsify.regimes.violations import SETTLED, Violations
+from verify.falsify.run_tables import CheckedRun, Table
 from verify.falsify.score import NOTHING
-from verify.falsify.tables import CheckedRun, Table
 
 _ROWS = 0.4
 """Fraction of the evaluations for the design."""

@@ -12,13 +12,13 @@ from fedtheory.language.claim import Claim, Place
 from fedtheory.proofs.cases import list_extremes
 from fedtheory.proofs.restatements import list_exponentials
 from fedtheory.search.cases import Search, search_cases
+from fedtheory.search.certificate_terms import search_terms
 from fedtheory.search.chains import search_chains
 from fedtheory.search.known import search_known, search_with_conditions
 from fedtheory.search.lyapunov import search_lyapunov
-from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.proof_outcome import Found, NotFound
 from fedtheory.search.reductions import list_linked, search_reduced
 from fedtheory.search.restatements import has_roots, search_powers, search_smaller_powers, search_squares
-from fedtheory.search.terms import search_terms
 
 EFFORT = 2 * 10**8
 """Default limit on the counted work of a search, which takes some seconds."""

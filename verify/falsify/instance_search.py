@@ -22,11 +22,11 @@ from verify.falsify.local_search import LocalClimb, move_to_edge, remove_aspects
 from verify.falsify.mixed_runs import list_mixed_runs
 from verify.falsify.polish import polish
 from verify.falsify.rays import follow_rays
+from verify.falsify.run_tables import CheckedRun, Table, get
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import AROUND, FAR, NEAR, SearchDone, SearchPoint, SearchState
 from verify.falsify.starts import count_instances, find_features, list_starts
 from verify.falsify.structure import list_other_shapes, list_variants
-from verify.falsify.tables import CheckedRun, Table, get
 from verify.falsify.worst_starts import list_worst_starts
 from verify.instances import FAMILIES, Complexity, Instance, complexity
 

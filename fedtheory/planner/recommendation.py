@@ -21,7 +21,7 @@ from fedtheory.planner.alternatives import Alternative, CheapAlternatives
 from fedtheory.planner.bound import STEP, NumericBound
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import Cause, explain_divergence
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact_optimum import ExactErrors
 from fedtheory.planner.measurements import DRIFTS, compare_numbers, find_covering_bound
 from fedtheory.planner.outcomes import ErrorAtStepSize, PlannedAndBest
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS

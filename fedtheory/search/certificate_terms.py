@@ -40,16 +40,16 @@ from fedtheory.search.candidates import (
     list_squares_as_written,
     list_weighted_squares,
 )
+from fedtheory.search.coefficients import Selection, System, list_units, solve_exactly
 from fedtheory.search.conditions import derive_conditions
 from fedtheory.search.conic import find_least_support, make_programs
 from fedtheory.search.constants import split_constants
 from fedtheory.search.dimensions import Dimensions
-from fedtheory.search.exact import Selection, System, list_units, solve_exactly
 from fedtheory.search.lemmas import find_lemmas
 from fedtheory.search.multiples import divides_by_sum, solve_by_multiples
-from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.premises import list_supposable
+from fedtheory.search.proof_outcome import Found, NotFound
 from fedtheory.search.samples import Samples, add_edges, draw_inner_points
 
 Link = list[Term] | BothWays
