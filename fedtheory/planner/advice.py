@@ -188,7 +188,7 @@ class ClaimPlan:
 
     @property
     def self_contained(self) -> bool:
-        """Whether the numbers of the bound that are not constants are the same at its best step size.
+        """Whether the numbers that the bound measures on the run are the same at its best step size.
 
         A bound with measurements of the run itself is not a known function of the
         step size before the run is simulated.

@@ -31,10 +31,10 @@ def _scale(premise: object, number: int, limit: Expr = ONE) -> list[Part]:
     return [Part(sp.Rational(1, number), premise), Part(limit - sp.Rational(1, number), ONE_FACT)]
 
 
-def _prove_margin(twice: Sequence[Part], premises: Sequence[object]) -> list[Part]:
-    """Return the parts of (92), given the conditions (97) and parts of 3 rho - 2 alpha - beta."""
+def _prove_margin(difference: Sequence[Part], premises: Sequence[object]) -> list[Part]:
+    """Return the parts of (92), given the conditions (97) and the parts of the difference 3 rho - 2 alpha - beta."""
     halves = [Part(sp.Rational(1, number), premise) for number, premise in zip((2, 4, 4), premises, strict=True)]
-    return [*_multiply(12 * rho * L * _BRACKET, twice), *halves]
+    return [*_multiply(12 * rho * L * _BRACKET, difference), *halves]
 
 
 def _prove_listed(
@@ -43,12 +43,12 @@ def _prove_listed(
     """Return the certificate of the conditions of A.5, given (97) and parts of 1 - alpha and of rho - beta."""
     drift, step, staleness = premises
     both = [*alpha_parts, *beta_parts, Part(rho - 1, ONE_FACT)]
-    twice = [*_multiply(sp.Integer(2), alpha_parts), *beta_parts, Part(2 * (rho - 1), ONE_FACT)]
+    difference = [*_multiply(sp.Integer(2), alpha_parts), *beta_parts, Part(2 * (rho - 1), ONE_FACT)]
     links = [
         _scale(drift, 8, sp.S.Half),
         [*_multiply(_DELAY / 2, both), *_scale(staleness, 96, sp.S.Half)],
         [*_multiply(_STEP / 2, both), *_scale(step, 24)],
-        _prove_margin(twice, premises),
+        _prove_margin(difference, premises),
         _scale(step, 48),
         _scale(staleness, 48),
     ]
