@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import islice
 
 import sympy as sp
+from sympy.core.evalf import PrecisionExhausted
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import Rejected, is_zero
@@ -78,9 +79,11 @@ def _is_zero_number(number: Expr) -> bool:
     """
     if number.is_Rational:
         return bool(number.is_zero)
-    value = number.evalf(_DIGITS, maxn=_CANCELLED)
-    # SymPy marks a value of which no digit is certain by the lowest precision.
-    return bool(value.is_zero) or (value.is_Float and value._prec == 1)
+    try:
+        return bool(number.evalf(_DIGITS, maxn=_CANCELLED, strict=True) == 0)
+    except PrecisionExhausted:
+        # All digits cancel.
+        return True
 
 
 def _agree_at_points(left: Expr, right: Expr) -> bool:
