@@ -48,18 +48,18 @@ def describe_combinations(names: Sequence[str], features: Array, *, intercept: b
     centred = features - features.mean(axis=0) if intercept else features
     sizes = np.linalg.norm(centred, axis=0)
     varies = sizes > _DEPENDENT * np.linalg.norm(features, axis=0)
-    places: list[int] = []
+    places = np.flatnonzero(varies)
+    unit = centred[:, places] / sizes[places]
+    # A diagonal entry of the triangular factor is a column's distance from the span of those before it.
+    is_new = np.abs(np.diagonal(np.linalg.qr(unit, mode="r"))) > _DEPENDENT
     found = []
-    for place in np.flatnonzero(varies).tolist():
-        column = centred[:, place] / sizes[place]
-        known = centred[:, places] / sizes[places]
-        factors = np.linalg.lstsq(known, column)[0]
-        parts = [names[places[n]] for n in np.flatnonzero(np.abs(factors) > _DEPENDENT)]
-        if np.linalg.norm(known @ factors - column) > _DEPENDENT:
-            places.append(place)
-        elif len(parts) > 1:
+    for column in np.flatnonzero(~is_new):
+        earlier = np.flatnonzero(is_new[:column])
+        factors = np.linalg.lstsq(unit[:, earlier], unit[:, column])[0]
+        parts = [names[places[n]] for n in earlier[np.abs(factors) > _DEPENDENT]]
+        if len(parts) > 1:
             shown = ", ".join(map(repr, parts[:_MOST_NAMED])) + ", ..." * (len(parts) > _MOST_NAMED)
-            found.append(f"column {names[place]!r} is a combination of {shown}: leave one of them out by drop")
+            found.append(f"column {names[places[column]]!r} is a combination of {shown}: leave one of them out by drop")
     return found
 
 
