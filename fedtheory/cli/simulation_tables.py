@@ -42,26 +42,15 @@ def list_notes(simulated: Run) -> list[str]:
 
 def _list_rounded_constants(simulated: Run) -> list[str]:
     """Return notes on constants whose fractions are bounds and not exact, in rational arithmetic."""
-    from fedtheory.arithmetic import RATIONAL, is_rounded_root
-    from fedtheory.engine.region import Ball
+    from fedtheory.arithmetic import RATIONAL
+    from fedtheory.language import quantities as q
+    from verify.check.loose_constants import select_loose_constants
 
     if simulated.arithmetic is not RATIONAL:
         return []
-    eigenvalues = {
-        "smoothness": lambda: simulated.smoothness,
-        "strong_convexity": lambda: simulated.strong_convexity,
-    }
-    suprema = {
-        "noise_deviation": lambda: simulated.noise_variance,
-        "gradient_dissimilarity": lambda: simulated.dissimilarity_sq,
-    }
-    rounded = [name for name, measure in eigenvalues.items() if is_rounded_root(measure_or_none(measure))]
-    bounds = {name: measure_or_none(measure) for name, measure in suprema.items()}
-    on_balls = [name for name, bound in bounds.items() if bound is not None and isinstance(bound.region, Ball)]
-    return [
-        *(f"{name} is an eigenvalue that need not be rational: its fraction is a bound next to it" for name in rounded),
-        *(f"{name} is a supremum on a ball: the fraction of its square is an upper bound" for name in on_balls),
-    ]
+    shown = (q.smoothness, q.strong_convexity, q.noise_deviation, q.gradient_dissimilarity)
+    loose = (measure_or_none(partial(select_loose_constants, [one], simulated)) or () for one in shown)
+    return [f"{one.quantity.name} is {one.meaning}" for some in loose for one in some]
 
 
 def _list_lost_digits(simulated: Run) -> list[str]:

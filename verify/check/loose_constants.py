@@ -6,7 +6,7 @@ usually favour a claim, but not in a denominator, with a negative sign, in a con
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -47,7 +47,7 @@ class LooseConstant:
         """The meaning of the fraction that stands for the constant, which is not exact."""
         if self.is_supremum:
             return "an upper bound on a supremum on a ball"
-        return "a bound next to an eigenvalue that need not be rational"
+        return "an eigenvalue that need not be rational, rounded to a bound next to it"
 
     def list_values(self, run: Run) -> list[Any]:
         """Return two values between which the constant lies."""
@@ -67,8 +67,13 @@ class LooseConstant:
 
 def list_loose_constants(claim: Claim, run: Run) -> tuple[LooseConstant, ...]:
     """Return the constants that a claim names, also in the terms of its quantities, and that are bounds on a run."""
+    return select_loose_constants(_list_nested_constants(claim), run)
+
+
+def select_loose_constants(constants: Iterable[RunQuantity], run: Run) -> tuple[LooseConstant, ...]:
+    """Return those of some constants that are bounds on a run."""
     found = []
-    for one in _list_nested_constants(claim):
+    for one in constants:
         if isinstance(one.region_on(run), Ball):
             found.append(LooseConstant(one, True))
         elif one.region is None and any(map(is_rounded_root, np.ravel(np.asarray(one.on(run), dtype=object)))):
