@@ -198,8 +198,8 @@ def require_sufficient(claim: Claim, extreme: Expr) -> None:
         require_ordering(relation)
         symbol = sp.Dummy(real=True)
         # For SymPy, Min(a, b, c) "has" Min(a, b), although it is no part of it.
-        apart = (one for one in relation.atoms(sp.Max, sp.Min, sp.exp) if extreme not in sp.preorder_traversal(one))
-        others = {one: sp.Dummy(real=True) for one in apart}
+        unrelated = (one for one in relation.atoms(sp.Max, sp.Min, sp.exp) if extreme not in sp.preorder_traversal(one))
+        others = {one: sp.Dummy(real=True) for one in unrelated}
         slack, symbols = _name_outer(relation.slack.xreplace({extreme: symbol, **others}), symbol, signs)
         powers = [*symbols, *(one for one in slack.atoms(sp.Pow) if one.base == symbol)]
         for power, slope in _find_factors(slack, powers):

@@ -94,9 +94,9 @@ def _solve(round_of: RoundOfClaim, template: Template) -> Lyapunov | None:
     parts = {f"{_PART} {place}": part for place, part in enumerate(template.parts)}
     added = [term.coefficient * parts[name] for term in terms if (name := _find_assumption(term)) in parts]
     function = template.known + sp.Add(*added)
-    model = find_terms_in_context(known, le(round_of.measured, function), round_of.any.context)
+    model = find_terms_in_context(known, le(round_of.measured, function), round_of.round.context)
     begins = le(round_of.begin(function), template.level)
-    start = find_terms_in_context(known, begins, build_start_context(round_of.any))
+    start = find_terms_in_context(known, begins, build_start_context(round_of.round))
     if model is None or start is None:
         return None
     return Lyapunov(
@@ -127,7 +127,7 @@ def _find_assumption(term: Term) -> str:
 
 def _find_least(factor: Expr, round_of: RoundOfClaim) -> Expr:
     """Return a non-negative lower bound of a factor: zero, its value at a larger symbol, or a side of a condition."""
-    known, numbers = round_of.known, round_of.any.context.numbers
+    known, numbers = round_of.known, round_of.round.context.numbers
     sides = [ends(condition) for condition in known.conditions if is_ordering(condition)]
     larger = [factor.xreplace({small: large}) for small, large in sides if small.is_Symbol and large.is_Symbol]
     bounds = (
@@ -149,12 +149,12 @@ class _JointInequality:
         self._symbols: dict[tuple[bool, Expr], sp.Dummy] = {}
         self._added = self._separate(template.known - round_of.measured, template.level, template.known)
         self._parts = [self._make_part(place, part) for place, part in enumerate(template.parts)]
-        self._parts += _list_noise_squares(round_of.any)
+        self._parts += _list_noise_squares(round_of.round)
 
     @property
     def context(self) -> Context:
         """The context of a round, with separate vectors."""
-        context = self._round_of.any.context
+        context = self._round_of.round.context
         shared, own = (
             {symbol for (of_client, _), symbol in self._symbols.items() if of_client is is_own}
             for is_own in (False, True)
@@ -176,14 +176,14 @@ class _JointInequality:
 
     def _make_part(self, place: int, part: Expr) -> CandidateInequality:
         """Return a part as a candidate: what it adds to the slacks, with the opposite sign."""
-        context = self._round_of.any.context
+        context = self._round_of.round.context
         contracts = split_form(scalar(self._template.factor * part - self._round_of.move(part), context), context)
         whole = contracts.plus(self._separate(part, sp.S.Zero, part), ONE)
         return CandidateInequality(Term(sp.S.One, assumption(f"{_PART} {place}")), NOTHING.plus(whole, _MINUS))
 
     def _separate(self, square: Expr, level: Expr, value: Expr) -> Blocks:
         """Return a quadratic form, and the number `level` minus a function at the start, with separate vectors."""
-        context = self._round_of.any.context
+        context = self._round_of.round.context
         blocks = split_form(scalar(square, context), context)
         if blocks.rows:
             raise Rejected(f"{square} is no quadratic form")
@@ -206,7 +206,7 @@ class _JointInequality:
 
     def _bound_start(self, value: Expr) -> Expr:
         """Return the value of a function at the initial vectors, in the numbers of the claim."""
-        symbol, context = symbols_of(self._round_of.claim), build_start_context(self._round_of.any)
+        symbol, context = symbols_of(self._round_of.claim), build_start_context(self._round_of.round)
         best = symbol(q.optimum)
         at_optimum = Gradient(symbol(q.client_objective), best)
         rest, total = self._round_of.begin(value), sp.S.Zero

@@ -53,7 +53,7 @@ class RoundOfClaim:
         return list(noisy_rounds_of(self.claim))
 
     @property
-    def any(self) -> Round:
+    def round(self) -> Round:
         """A round; all outcomes of the coins have the same vectors and context."""
         return self.outcomes[0]
 
@@ -72,13 +72,13 @@ class RoundOfClaim:
     @property
     def measured(self) -> Expr:
         """The bounded quantity, in the vectors at the start of a round."""
-        model = self.any.algorithm.model
+        model = self.round.algorithm.model
         if not self.is_about_consensus:
             best = symbols_of(self.claim)(q.optimum)
-            return norm_sq(self.any.expression(sp.Symbol("model"), model, self.any.states) - best)
+            return norm_sq(self.round.expression(sp.Symbol("model"), model, self.round.states) - best)
         if not isinstance(model, definition.Average):
             raise Rejected("only models of clients have a distance from each other")
-        return _spread(self.any.states[model.args[0]])
+        return _spread(self.round.states[model.args[0]])
 
     def move(self, value: Expr) -> Expr:
         """Return the expectation over coins of a function after a round; noise remains."""
@@ -89,16 +89,18 @@ class RoundOfClaim:
 
     def begin(self, value: Expr) -> Expr:
         """Return a function at the initial vectors."""
-        return value.xreplace({self.any.states[of]: at for of, at in self.any.start().items()})
+        return value.xreplace({self.round.states[of]: at for of, at in self.round.start().items()})
 
     def list_evaluations(self) -> list[Expr]:
         """Return the gradients of the clients and of F at the points of local steps, and at their client average."""
         symbol = symbols_of(self.claim)
         objective, client_objective = symbol(q.objective), symbol(q.client_objective)
-        begun = {**self.any.states, **self.any.local_start(self.any.states)}
-        calls = {call for step in self.any.algorithm.steps for call in sp.sympify(step.step).atoms(definition.Gradient)}
-        points = [self.any.expression(call, call.args[0], begun) for call in sorted(calls, key=str)]
-        averages = [Average(point) for point in points if differs(point, self.any.context)]
+        begun = {**self.round.states, **self.round.local_start(self.round.states)}
+        calls = {
+            call for step in self.round.algorithm.steps for call in sp.sympify(step.step).atoms(definition.Gradient)
+        }
+        points = [self.round.expression(call, call.args[0], begun) for call in sorted(calls, key=str)]
+        averages = [Average(point) for point in points if differs(point, self.round.context)]
         return [Gradient(f, at) for at in points for f in (client_objective, objective)] + [
             Gradient(objective, at) for at in averages
         ]
@@ -169,7 +171,7 @@ def _list_server_distances(round_of: RoundOfClaim) -> Iterator[tuple[Expr, Seque
 
     With momentum it is x + beta/(1 - beta) v.  The other vectors, or their distances from the model, are parts.
     """
-    one, best = round_of.any, symbols_of(round_of.claim)(q.optimum)
+    one, best = round_of.round, symbols_of(round_of.claim)(q.optimum)
     server, at = list(one.algorithm.server), one.states
     if one.algorithm.model not in server:
         return
@@ -203,7 +205,7 @@ def _list_client_distances(round_of: RoundOfClaim) -> Iterator[tuple[Expr, Seque
 
     Without a stated fixed point, a vector may be at zero, or at the client's gradient at the optimum with either sign.
     """
-    one, symbol = round_of.any, symbols_of(round_of.claim)
+    one, symbol = round_of.round, symbols_of(round_of.claim)
     best, model, at = symbol(q.optimum), one.algorithm.model, one.states
     if not isinstance(model, definition.Average) or model.args[0] not in one.algorithm.client:
         return
