@@ -65,6 +65,7 @@ def test_bounds_with_one_argument_of_a_maximum_are_proved(name: str) -> None:
     assert check_certificate(TRUE[name], found.proof.document).verdict == "proved"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FALSE)
 def test_near_misses_are_not(name: str) -> None:
     assert isinstance(find_proof(FALSE[name]), NotFound)

@@ -253,6 +253,7 @@ FALSE: Mapping[str, Any] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", FALSE)
 def test_a_false_bound_is_refused(what: str) -> None:
     """An exact run violates the bound."""

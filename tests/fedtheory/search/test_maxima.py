@@ -63,6 +63,7 @@ def test_a_bound_with_a_maximum_is_proved(name: str) -> None:
     assert len(found.proof.certificate.cases) == (2 if name == "both are needed" else 1)
 
 
+@pytest.mark.long
 def test_a_smaller_bound_is_not_proved() -> None:
     """The reason names the case that is not proved."""
     found = find_proof(TOO_SMALL)

@@ -231,7 +231,18 @@ FALSE = {
 }
 
 
-@pytest.mark.parametrize("claim", TRUE.values(), ids=TRUE)
+SLOW = (
+    "a condition that follows by products",
+    "the heterogeneity of Li et al.",
+    "a power larger than that of a known bound",
+)
+"""True bounds whose searches take seconds."""
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [pytest.param(claim, id=name, marks=[pytest.mark.long] if name in SLOW else []) for name, claim in TRUE.items()],
+)
 def test_true_bounds_are_proved_from_their_statements(claim: Claim) -> None:
     """The kernel accepts the found document again."""
     found = find_proof(claim)
@@ -239,6 +250,7 @@ def test_true_bounds_are_proved_from_their_statements(claim: Claim) -> None:
     assert check_certificate(claim, found.proof.document or {}).verdict == "proved"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim", FALSE.values(), ids=FALSE)
 def test_false_bounds_are_not_proved(claim: Claim) -> None:
     assert isinstance(find_proof(claim), NotFound)

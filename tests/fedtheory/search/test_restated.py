@@ -47,17 +47,20 @@ def test_a_claim_with_a_maximum(halved: bool) -> None:
     assert check_certificate(claim, found.proof.document).verdict == "proved"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim_id", [SCAFFNEW, "lecture27:thm-2"])
 def test_a_smaller_bound_is_not_proved(claim_id: str) -> None:
     """The certificate of a claim does not prove a smaller bound."""
     assert isinstance(find_proof(_restate(claim_id, sp.Rational(9, 10))), NotFound)
 
 
+@pytest.mark.long
 def test_a_weaker_condition_is_not_enough() -> None:
     """Without its condition on the step size the claim has no certificate."""
     assert isinstance(find_proof(replace(_restate(SCAFFNEW), conditions=())), NotFound)
 
 
+@pytest.mark.long
 def test_fewer_assumptions_are_not_enough() -> None:
     """Without the bound on the variance, which is never supposed, the claim has no certificate."""
     claim = _restate(SCAFFNEW)
